@@ -1,0 +1,43 @@
+# Everything a newcomer needs: `make demo`, `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint format types check clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(STAMP)  ## fit real data, print the comparison, draw the pictures into demo/
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP)  ## the fast test suite
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+test-slow: $(STAMP)  ## the statistical tests that take minutes
+	$(BIN)/python -m pytest -m slow -n 2
+
+lint: $(STAMP)  ## style errors
+	$(BIN)/ruff check .
+
+format: $(STAMP)  ## formatting differences (make format-fix applies them)
+	$(BIN)/ruff format --check .
+
+format-fix: $(STAMP)  ## apply formatting and safe lint fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)  ## static types
+	$(BIN)/mypy
+
+check: test lint format types  ## all that CI runs
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo

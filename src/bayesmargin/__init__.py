@@ -1,0 +1,3 @@
+"""Bayesian max-margin models sampled by stochastic subgradient MCMC."""
+
+__version__ = "0.1.0"

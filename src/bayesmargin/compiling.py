@@ -1,0 +1,144 @@
+"""How kernels are compiled: one decorator, one way to dispatch on the type of a part.
+
+Parts of a sampler (a row layout, a likelihood, a dynamics) are ``NamedTuple`` classes. A *generic*
+function is a plain Python stub; :func:`implements` registers the body that serves one class, and
+the compiler picks it by the type of the first argument. A driver written once against the generics
+is thus specialised for every combination, and the machine code is kept on disk.
+
+Numba's disk cache looks at the file of the cached function only. A change in another file that the
+function calls would go unnoticed, so the cache folder here is named by a hash of the module *and of
+every module of this package that it imports*, followed through.
+"""
+
+import ast
+import functools
+import hashlib
+import inspect
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be reordered (SIMD needs it); NaN and infinity keep their meaning, divergence checks
+# depend on them.
+FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+_PACKAGE = __name__.rpartition(".")[0]
+_ROOT = Path(__file__).parent
+_logger = logging.getLogger(_PACKAGE)
+
+
+def _module_file(name: str) -> Path | None:
+    path = _ROOT.joinpath(*name.split(".")[1:])
+    if path.is_dir():
+        return path / "__init__.py"
+    file = path.with_suffix(".py")
+    return file if file.exists() else None
+
+
+@functools.cache
+def _imports(name: str) -> frozenset[str]:
+    """Modules of this package named in the import statements of module ``name``."""
+    file = _module_file(name)
+    if file is None or name == _PACKAGE:
+        return frozenset()
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(m for m in found if m.startswith(_PACKAGE + ".") and _module_file(m))
+
+
+@functools.cache
+def source_hash(name: str) -> str:
+    """Hash of the sources that compiled code of module ``name`` can depend on.
+
+    Examples
+    --------
+    >>> from bayesmargin.compiling import source_hash
+    >>> source_hash("bayesmargin.hinge") == source_hash("bayesmargin.errors")
+    False
+    """
+    pending, reached = [name], set()
+    while pending:
+        module = pending.pop()
+        if module not in reached:
+            reached.add(module)
+            pending.extend(_imports(module))
+    digest = hashlib.sha256(numba.__version__.encode())
+    for module in sorted(reached):
+        file = _module_file(module)
+        if file is not None:
+            digest.update(module.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled code: ``BAYESMARGIN_CACHE``, else the user's cache folder."""
+    chosen = os.environ.get("BAYESMARGIN_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / _PACKAGE
+
+
+def jit(function: F) -> F:
+    """Compile ``function``, release the GIL inside it, and keep the machine code on disk."""
+    previous = numba.config.CACHE_DIR
+    module = function.__module__
+    inside = module.split(".")[0] == _PACKAGE
+    key = source_hash(module) if inside else source_hash(__name__)
+    numba.config.CACHE_DIR = str(cache_folder() / key)
+    try:
+        return numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = previous
+
+
+def implements(generic: Callable[..., Any], kind: type) -> Callable[[F], F]:
+    """Register the decorated function as ``generic`` for arguments whose first is a ``kind``."""
+
+    def register(function: F) -> F:
+        @functools.wraps(function)
+        def choose(*args: Any, **kwargs: Any) -> F | None:
+            matches = getattr(args[0], "instance_class", None) is kind
+            return function if matches else None
+
+        choose.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+        overload(generic, jit_options=options)(choose)
+        return function
+
+    return register
+
+
+class _Announcer(event.Listener):
+    """Say once per process that compilation is going on, so that nobody takes it for a hang."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data.get("dispatcher")
+        module = getattr(getattr(dispatcher, "py_func", None), "__module__", "") or ""
+        if not self.said and module.startswith(_PACKAGE + "."):
+            type(self).said = True
+            _logger.warning(
+                "compiling kernels for this kind of data (first use only, 10 to 40 s; kept in %s)",
+                cache_folder(),
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+if "sphinx" not in sys.modules:
+    event.register("numba:compile", _Announcer())

@@ -1,0 +1,25 @@
+"""The library's own warnings and errors, one category for each thing that can go wrong."""
+
+
+class BayesmarginWarning(UserWarning):
+    """Base class: silence or raise everything this library says with one filter."""
+
+
+class ConvergenceWarning(BayesmarginWarning):
+    """The chains disagree or hold too few effective draws; the posterior should not be trusted."""
+
+
+class BiasWarning(BayesmarginWarning):
+    """The chains agree, but the bias check says that they sample something too wide or shifted."""
+
+
+class StepSizeWarning(BayesmarginWarning):
+    """A step was too large for the target and was made smaller."""
+
+
+class InterruptedWarning(BayesmarginWarning):
+    """Sampling was stopped by the user; the posterior holds the draws made until then."""
+
+
+class DivergenceError(ArithmeticError):
+    """A chain left every bounded region: the step chosen is too large for this target."""

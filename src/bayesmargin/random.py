@@ -1,0 +1,73 @@
+r"""Random variates that NumPy lacks inside compiled code, and the one way seeds are spawned.
+
+Every source of randomness in the package is an explicit :class:`numpy.random.Generator`. A fit
+spawns one generator a chain from its ``random_state``, so the draws do not depend on the number of
+threads.
+"""
+
+import math
+import numbers
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+
+
+def spawn_generators(
+    random_state: int | np.random.Generator | np.random.RandomState | None, count: int
+) -> list[np.random.Generator]:
+    """Independent generators from one seed: a function of the seed and of ``count`` alone.
+
+    Examples
+    --------
+    >>> from bayesmargin.random import spawn_generators
+    >>> first, second = spawn_generators(7, 2)
+    >>> first.integers(100), second.integers(100)
+    (np.int64(30), np.int64(68))
+    """
+    if isinstance(random_state, np.random.Generator):
+        return list(random_state.spawn(count))
+    if isinstance(random_state, np.random.RandomState):
+        seed: int | None = int(random_state.randint(2**31))
+    elif random_state is None or isinstance(random_state, numbers.Integral):
+        seed = None if random_state is None else int(random_state)
+    else:
+        raise ValueError(
+            f"random_state={random_state!r} is not allowed: pass None, a non-negative integer, "
+            "a numpy.random.Generator or a numpy.random.RandomState"
+        )
+    if seed is not None and seed < 0:
+        raise ValueError(f"random_state={seed} is not allowed: an integer seed is 0 or more")
+    children = np.random.SeedSequence(seed).spawn(count)
+    return [np.random.Generator(np.random.PCG64(child)) for child in children]
+
+
+@jit
+def inverse_gaussian(rng: np.random.Generator, mean: float, shape: float) -> float:
+    r"""One draw of the inverse Gaussian with density
+    :math:`\sqrt{k/(2\pi x^3)}\,\exp(-k (x-m)^2 / (2 m^2 x))`.
+
+    The method of Michael, Schucany and Haas in a form without cancellation: the smaller root is
+    :math:`m/(1 + w + \sqrt{w(w+2)})` with :math:`w = m\nu^2/(2k)`. An infinite mean gives the limit
+    law :math:`k/\nu^2`.
+    """  # noqa: D205
+    normal = rng.standard_normal()
+    square = normal * normal
+    if mean > 1e100 * shape:
+        return shape / square
+    w = mean * square / (2.0 * shape)
+    root = mean / (1.0 + w + math.sqrt(w * (w + 2.0)))
+    if rng.random() * (mean + root) <= mean:
+        return root
+    return mean * (mean / root)
+
+
+@jit
+def augmentation_precision(rng: np.random.Generator, cost: float, slack: float) -> float:
+    r"""Draw :math:`1/\lambda \sim IG(2/(c|\zeta|), 1)`, which makes the hinge Gaussian.
+
+    From :math:`e^{-c(\zeta)_+} = \int_0^\infty (2\pi\lambda)^{-1/2}
+    e^{-(\lambda + c\zeta/2)^2/(2\lambda)}\,d\lambda`.
+    """
+    distance = max(cost * abs(slack), 1e-12)
+    return inverse_gaussian(rng, 2.0 / distance, 1.0)
