@@ -6,6 +6,7 @@ depend on the generators alone, never on the number of threads or on the length 
 """
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.errors import DivergenceError
+from bayesmargin.samplers.base import ChainLike
 from bayesmargin.samplers.state import State, advance
 from bayesmargin.target import Target, Workspace
 from bayesmargin.types import FloatArray
@@ -96,7 +98,7 @@ def n_threads(n_jobs: int | None, n_chains: int) -> int:
     return max(1, min(wanted, n_chains))
 
 
-def run_chains(chains: list[Chain], n_draws: int, thin: int, n_jobs: int | None) -> None:
+def run_chains(chains: Sequence[ChainLike], n_draws: int, thin: int, n_jobs: int | None) -> None:
     """Let every chain make ``n_draws`` draws, in threads."""
     threads = n_threads(n_jobs, len(chains))
     if threads == 1:
@@ -108,7 +110,7 @@ def run_chains(chains: list[Chain], n_draws: int, thin: int, n_jobs: int | None)
             future.result()
 
 
-def collected(chains: list[Chain]) -> tuple[FloatArray, FloatArray]:
+def collected(chains: Sequence[ChainLike]) -> tuple[FloatArray, FloatArray]:
     """Draws (chain, draw, coordinate) and traces (chain, draw, name) that all chains have."""
     length = min(sum(len(part) for part in chain.draws) for chain in chains)
     draws = np.stack([np.concatenate(chain.draws)[:length] for chain in chains])

@@ -19,7 +19,7 @@ import numpy as np
 from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
-from bayesmargin.priors import prior_energy, prior_gradient
+from bayesmargin.priors import prior_gradient
 from bayesmargin.rows.layout import row_add, row_dot
 from bayesmargin.types import FloatArray, IntArray
 

@@ -13,67 +13,49 @@ what a sampler needs: a centre near the posterior mean, the metric, the state of
 control variates, and through :math:`\Phi(-|t_d|)` the chance that the row changes it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import linalg
 from scipy.special import ndtr
 
-from bayesmargin.anchor.prior import Belief, normal_density
-from bayesmargin.rows.source import RowSource
+from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.beliefs import normal_density
+from bayesmargin.problem import Problem
 from bayesmargin.types import FloatArray
 
 MAX_ITERATIONS = 60
 TOLERANCE = 0.02  # posterior standard deviations, far below what the sampler corrects anyway
 
 
-@dataclass(frozen=True)
-class BinaryData:
-    """Rows with labels -1 or +1, a cost each, and the margin."""
-
-    source: RowSource
-    sign: FloatArray
-    cost: FloatArray
-    margin: float
-
-
-@dataclass(frozen=True)
-class GaussianAnchor:
-    """Gaussian approximation ``N(mean, factor @ factor.T)`` with precision ``precision``."""
-
-    mean: FloatArray
-    factor: FloatArray
-    precision: FloatArray
-    iterations: int
-
-
 def slack_moments(
-    data: BinaryData, span: slice, values: FloatArray, mean: FloatArray, factor: FloatArray
+    problem: Problem, span: slice, values: FloatArray, anchor: GaussianAnchor
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of the slack of a block of rows under the Gaussian."""
-    centre = data.margin - data.sign[span] * (values @ mean)
-    deviation = np.sqrt(np.einsum("ij,ij->i", *(2 * [values @ factor])))
+    centre = problem.margin - problem.sign[span] * (values @ anchor.mean)
+    spread = values * anchor.factor if anchor.factor.ndim == 1 else values @ anchor.factor
+    deviation = np.sqrt(np.einsum("ij,ij->i", spread, spread))
     return centre, np.maximum(deviation, 1e-300)
 
 
 def _expected_energy(
-    data: BinaryData, mean: FloatArray, factor: FloatArray
+    problem: Problem, anchor: GaussianAnchor
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Expected hinge energy under the Gaussian: value, gradient, Hessian."""
-    size = mean.shape[0]
+    """Expected energy under the Gaussian: value, gradient, Hessian."""
+    size = anchor.mean.shape[0]
     value, gradient, hessian = 0.0, np.zeros(size), np.zeros((size, size))
-    for span, block in data.source.blocks():
+    for span, block in problem.source.blocks():
         values = block.astype(float, copy=False)
-        centre, deviation = slack_moments(data, span, values, mean, factor)
+        centre, deviation = slack_moments(problem, span, values, anchor)
         ratio = centre / deviation
         active, density = ndtr(ratio), normal_density(ratio)
-        cost = data.cost[span]
+        cost = problem.cost[span]
         value += float(cost @ (centre * active + deviation * density))
-        gradient -= (cost * data.sign[span] * active) @ values
+        gradient -= (cost * problem.sign[span] * active) @ values
         weight = np.sqrt(cost * density / deviation)
         weighted = values * weight[:, None]
         hessian += weighted.T @ weighted
-    return value, gradient, hessian
+    extra, slope, curvature = problem.prior.expectation(anchor.mean, anchor.variances())
+    hessian += np.diag(curvature) if curvature.ndim == 1 else curvature
+    return value + extra, gradient + slope, hessian
 
 
 def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
@@ -89,47 +71,34 @@ def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
     return scale[:, None] * inverse.T, log_det
 
 
-def fit_binary_anchor(
-    data: BinaryData, prior: Belief, start: GaussianAnchor | None = None
-) -> GaussianAnchor:
+def fit_binary_anchor(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
     """Gaussian closest to the posterior, by Newton steps on the mean and the precision.
 
-    A step that would raise the divergence is shortened; the start is the prior's own scale.
+    A step that would raise the divergence is shortened.
     """
-    size = data.source.n_columns
-    if start is None:
-        mean, factor = np.zeros(size), np.diag(np.full(size, 1.0))
-        precision = np.eye(size)
-    else:
-        mean, factor, precision = start.mean, start.factor, start.precision
-
-    def evaluate(mean: FloatArray, factor: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        variance = np.einsum("ij,ij->i", factor, factor)
-        value, gradient, hessian = _expected_energy(data, mean, factor)
-        extra, slope, curvature = prior.expectation(mean, variance)
-        hessian = hessian + (np.diag(curvature) if curvature.ndim == 1 else curvature)
-        return value + extra, gradient + slope, hessian
-
+    size = problem.n_weights
+    anchor = start or GaussianAnchor(np.zeros(size), np.eye(size))
+    precision = linalg.inv(anchor.factor @ anchor.factor.T)
     log_det = float(np.linalg.slogdet(precision)[1])
-    value, gradient, hessian = evaluate(mean, factor)
+    value, gradient, hessian = _expected_energy(problem, anchor)
     divergence = value + 0.5 * log_det
     iterations = 0
     for iterations in range(1, MAX_ITERATIONS + 1):
         length = 1.0
         while True:
             mixed = (1.0 - length) * precision + length * hessian
-            new_factor, new_log_det = inverse_factor(mixed)
-            move = -new_factor @ (new_factor.T @ gradient)
-            new_mean = mean + length * move
-            new_value, new_gradient, new_hessian = evaluate(new_mean, new_factor)
-            new_divergence = new_value + 0.5 * new_log_det
+            factor, log_det = inverse_factor(mixed)
+            move = -factor @ (factor.T @ gradient)
+            proposal = GaussianAnchor(anchor.mean + length * move, factor, iterations)
+            value, new_gradient, new_hessian = _expected_energy(problem, proposal)
+            new_divergence = value + 0.5 * log_det
             if new_divergence <= divergence + 1e-6 * (1.0 + abs(divergence)) or length < 1e-3:
                 break
             length *= 0.5
         step = float(np.sqrt(max(0.0, -move @ gradient)))
         settled = abs(divergence - new_divergence) < 1e-3 * size and length == 1.0
-        mean, factor, precision = new_mean, new_factor, mixed
+        anchor, precision = proposal, mixed
         gradient, hessian, divergence = new_gradient, new_hessian, new_divergence
         if step < TOLERANCE * np.sqrt(size) and settled:
             break
-    return GaussianAnchor(mean, factor, precision, iterations)
+    return anchor

@@ -54,7 +54,7 @@ def screen(
         Rows farther than this are left out.
     """
     distance = np.abs(distance)
-    edges = np.append(EDGES[EDGES < radius], radius)
+    edges = np.append(EDGES[radius > EDGES], radius)
     kept = np.flatnonzero(distance < radius)
     kept = kept[rng.permutation(kept.size)]
     stratum = np.searchsorted(edges, distance[kept], side="right") - 1

@@ -33,8 +33,6 @@ def initial_state(position: FloatArray, rng: np.random.Generator, friction: floa
     )
 
 
-def advance(
-    dynamics: Any, target: Any, state: State, work: Any, rng: np.random.Generator
-) -> None:
+def advance(dynamics: Any, target: Any, state: State, work: Any, rng: np.random.Generator) -> None:
     """Move ``state`` by one iteration, in place (generic, compiled)."""
     raise TypeError(f"{type(dynamics).__name__} is not a dynamics")

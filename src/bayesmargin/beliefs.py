@@ -1,4 +1,4 @@
-r"""Priors as the anchor sees them: expectations under a Gaussian, in closed form.
+r"""Priors as beliefs about the weights: expectations under a Gaussian, in closed form.
 
 The anchor needs, for :math:`w \sim N(m, S)`, the expected energy :math:`E[-\log p_0(w)]`, its
 gradient in :math:`m` and the expected Hessian.
