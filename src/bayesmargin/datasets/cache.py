@@ -42,7 +42,7 @@ def cached(path: Path, purpose: str, read: Callable[[], Arrays]) -> Arrays:
     """
     entry = _entry(path, purpose)
     try:
-        with np.load(entry, allow_pickle=False) as stored:
+        with open(entry, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         arrays = read()
