@@ -49,7 +49,9 @@ def test_svmlight_names_the_bad_line(write, line, problem):
 
 def test_gml_single_label(write):
     arrays = read_gml(write("a.gml.xz", "2\n3 1 4 0 4\n1 0 2\n"), 2, multi_label=False)
-    assert count_matrix(arrays, 5).toarray().tolist() == [[1, 0, 0, 0, 2], [0, 0, 1, 0, 0]]
+    counts = count_matrix(arrays, 5)
+    assert counts.toarray().tolist() == [[1, 0, 0, 0, 2], [0, 0, 1, 0, 0]]
+    assert counts.nnz == 3, "a word that occurs twice is one entry"
     assert arrays["target"].tolist() == [1, 0]
 
 

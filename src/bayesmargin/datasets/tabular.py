@@ -45,7 +45,8 @@ def fetch_higgs(
     full : bool, default=False
         False loads a sample of 20,970 training and 5,000 test rows. True loads the 11 million rows
         of UCI, the last 500,000 as the test part, as the data's authors do; that is a download of
-        2.6 GB, minutes of reading the first time, and 2.6 GB more in the cache folder.
+        2.6 GB, about five minutes of reading the first time, 2.6 GB more in the cache folder, and
+        twice that in memory while reading.
 
     Returns
     -------
