@@ -6,10 +6,12 @@ from bayesmargin.anchor.binary import fit_binary_anchor
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import fit_multiclass_anchor
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import narrow_blas
 
 
 def fit_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
     """Gaussian near the posterior of ``problem``."""
-    if problem.is_binary:
-        return fit_binary_anchor(problem)
-    return fit_multiclass_anchor(problem, rng)
+    with narrow_blas(problem.source.n_columns):
+        if problem.is_binary:
+            return fit_binary_anchor(problem, rng)
+        return fit_multiclass_anchor(problem, rng)

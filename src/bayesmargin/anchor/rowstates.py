@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.anchor.binary import slack_moments
+from bayesmargin.anchor.binary import SlackMoments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import option_moments
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import block_sum, narrow_blas
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -15,8 +16,9 @@ class RowStates(NamedTuple):
     """States of all rows at the anchor.
 
     ``slack`` (binary only), ``reference`` (active or not; the winning option), ``distance`` of the
-    nearest kink in posterior standard deviations, ``reach`` (length of a contribution in whitened
-    coordinates), and ``drift``, the gradient of the hinge energy over all rows, in weights.
+    nearest kink in posterior standard deviations (infinite when out of reach), ``reach`` (length of
+    a contribution in whitened coordinates), and ``drift``, the gradient of the hinge energy over
+    all rows, in weights.
     """
 
     slack: FloatArray
@@ -28,21 +30,26 @@ class RowStates(NamedTuple):
 
 def row_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
     """States of all rows of a problem at its anchor."""
-    if problem.is_binary:
-        return _binary_states(problem, anchor)
-    return _multiclass_states(problem, anchor)
+    with narrow_blas(problem.source.n_columns):
+        if problem.is_binary:
+            return _binary_states(problem, anchor)
+        return _multiclass_states(problem, anchor)
 
 
 def _binary_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
     n_rows = problem.source.n_rows
-    slack, deviation = np.empty(n_rows), np.empty(n_rows)
+    slack = np.empty(n_rows)
+    distance, reach = np.full(n_rows, np.inf), np.zeros(n_rows)
     drift = np.zeros(problem.n_weights)
+    moments = SlackMoments(problem, anchor)
     for span, values in problem.source.blocks():
-        slack[span], deviation[span] = slack_moments(problem, span, values, anchor)
-        active = slack[span] > 0.0
-        drift -= (problem.cost[span] * problem.sign[span] * active) @ values
-    reference = (slack > 0.0).astype(np.int64)
-    return RowStates(slack, reference, slack / deviation, problem.cost * deviation, drift)
+        centre, near, _, deviation = moments(span, values)
+        slack[span] = centre
+        rows = span.start + near
+        distance[rows] = centre[near] / deviation
+        reach[rows] = problem.cost[rows] * deviation
+        drift -= block_sum(values, problem.cost[span] * problem.sign[span] * (centre > 0.0))
+    return RowStates(slack, (slack > 0.0).astype(np.int64), distance, reach, drift)
 
 
 def _multiclass_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
