@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 from bayesmargin.compiling import jit
 from bayesmargin.types import FloatArray
 
-
 THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
 
 
