@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.anchor.targets import ROW_TYPE
 from bayesmargin.chains import collected, run_chains
 from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
 from bayesmargin.diagnostics import ESS_PER_CHAIN, MAX_RHAT, Diagnostics, bulk_ess, rhat, tail_ess
@@ -46,6 +47,8 @@ class Run:
     weights: FloatArray
     diagnostics: Diagnostics
     info: dict[str, Any]
+    moments: tuple[FloatArray, FloatArray] | None = None
+    """Mean and variance of the weights over all draws, where not all of them are kept."""
 
 
 @dataclass
@@ -114,7 +117,8 @@ class _Supervisor:
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
-        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 3:
+        poor = off > POOR_SHIFT or ratio > POOR_SPREAD
+        if poor and ensemble.movable and self.anchors < 3:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
             assert ensemble.restart is not None
@@ -135,6 +139,8 @@ class _Supervisor:
         """Make the draws; go on for longer while they do not suffice."""
         thin = ensemble.thin
         for extension in range(MAX_EXTENSIONS + 1):
+            if ensemble.kept is not None:
+                ensemble.kept.reserve(self.n_draws)
             try:
                 self.advance(ensemble, "sampling", self.n_draws, thin)
             except KeyboardInterrupt:
@@ -190,13 +196,15 @@ def sample(
         raise KeyboardInterrupt
     noise, stein = 0.0, SteinCheck(0.0, np.inf)
     if ensemble.target is not None:
-        work = workspace(ensemble.target, ensemble.target.rows[0].dtype)
-        noise = gradient_noise(ensemble.target, positions, work, generators[-1])
-        stein = stein_check(ensemble.target, positions, work, generators[-1])
+        work = workspace(ensemble.target, ROW_TYPE)
+        checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
+        noise = gradient_noise(ensemble.target, checked, work, generators[-1])
+        stein = stein_check(ensemble.target, checked, work, generators[-1], centre)
     diagnostics = _diagnose(supervisor, ensemble, positions, trace, noise, stein, began)
     info = {**ensemble.info, "gradient_noise": noise, "notes": "; ".join(supervisor.notes)}
     _warn(supervisor, diagnostics, stein)
-    return Run(ensemble.weights(positions), diagnostics, info)
+    moments = ensemble.kept.moments() if ensemble.kept else None
+    return Run(ensemble.weights(positions), diagnostics, info, moments)
 
 
 def _diagnose(

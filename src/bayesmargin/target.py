@@ -20,7 +20,7 @@ from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_gradient
-from bayesmargin.rows.layout import row_add, row_dot
+from bayesmargin.rows.layout import row_add, row_dot, row_scores
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -35,6 +35,16 @@ class BinaryHinge(NamedTuple):
 
 class MulticlassHinge(NamedTuple):
     """Multi-class rows: ``reference`` is the winning option of each row at the reference."""
+
+    label: IntArray
+    margin: float
+    n_classes: int
+    cost: FloatArray
+    reference: IntArray
+
+
+class InterleavedHinge(NamedTuple):
+    """Multi-class rows over interleaved weights: the classes of one feature side by side."""
 
     label: IntArray
     margin: float
@@ -157,6 +167,23 @@ def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[
     class_scores(rows, index, weights, work.scores)
     label = hinge.label[index]
     return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
+
+
+@implements(add_rows, InterleavedHinge)
+def _add_interleaved(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
+    first, size, index, count = block
+    weights, data, scores = work.working, work.data, work.scores
+    for _ in range(count):
+        d = first + index
+        row_scores(rows, d, weights, scores)
+        now, before = winner(hinge.margin, scores, hinge.label[d]), hinge.reference[d]
+        if now != before:
+            push = scale * hinge.cost[d]
+            row_add(rows, d, push, data[now :: hinge.n_classes])
+            row_add(rows, d, -push, data[before :: hinge.n_classes])
+        index += 1
+        if index == size:
+            index = 0
 
 
 @jit

@@ -79,7 +79,7 @@ def _expected_energy(
         share = (centre > 0.0).astype(float)
         share[near] = active
         value += float(cost @ (centre * share)) + float(cost[near] @ (deviation * density))
-        gradient -= block_sum(values, cost * problem.sign[span] * share)
+        block_sum(values, -cost * problem.sign[span] * share, gradient)
         weighted = (
             chosen.astype(float, copy=False) * np.sqrt(cost[near] * density / deviation)[:, None]
         )

@@ -7,12 +7,12 @@ import numpy as np
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import RowStates, row_states
-from bayesmargin.anchor.screening import allocate, gradient_noise, screen
+from bayesmargin.anchor.screening import SCREEN, allocate, gradient_noise, screen
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.priors import CorrelatedPrior, GaussianPrior, LaplacePrior
 from bayesmargin.problem import Problem
-from bayesmargin.rows.layout import DenseRows
+from bayesmargin.rows.layout import DenseRows, SparseRows
 from bayesmargin.target import BinaryHinge, MulticlassHinge, Strata, Target
 from bayesmargin.types import FloatArray, IntArray
 
@@ -47,18 +47,29 @@ def prior_in_weights(
 def _hinge(
     problem: Problem, index: IntArray, states: RowStates | None, centred: bool
 ) -> BinaryHinge | MulticlassHinge:
-    """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor."""
+    """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor.
+
+    ``states``, where given, are those of the same rows in the same order.
+    """
     cost = np.ascontiguousarray(problem.cost[index], dtype=float)
     if problem.is_binary:
         inactive = np.zeros(index.size, dtype=np.int64)
         slack = np.full(index.size, problem.margin)
         if states is not None and centred:
-            slack = np.ascontiguousarray(states.slack[index])
-        reference = inactive if states is None else states.reference[index]
+            slack = states.slack
+        reference = inactive if states is None else states.reference
         return BinaryHinge(problem.sign[index].astype(ROW_TYPE), slack, cost, reference)
     label = problem.label[index].astype(np.int64)
-    reference = label if states is None else states.reference[index]
+    reference = label if states is None else states.reference
     return MulticlassHinge(label, problem.margin, problem.n_classes, cost, reference)
+
+
+def gathered(problem: Problem, index: IntArray) -> DenseRows | SparseRows:
+    """Rows ``index`` in the form that samplers read."""
+    values = problem.source.take(index)
+    if isinstance(values, SparseRows):
+        return values
+    return DenseRows(np.ascontiguousarray(values, dtype=ROW_TYPE))
 
 
 def _all_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
@@ -68,7 +79,7 @@ def _all_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
 def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) -> PreparedTarget:
     """Target of the published samplers: plain minibatches, raw coordinates."""
     index = _all_rows(problem, rng)
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    rows = gathered(problem, index)
     strata = Strata(
         np.array([0, index.size], dtype=np.int64),
         np.array([min(batch_size, index.size)], dtype=np.int64),
@@ -90,17 +101,20 @@ def anchored_target(
     whiten: bool = True,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates."""
-    states = row_states(problem, anchor)
+    states = row_states(problem, anchor, SCREEN if control_variates else None)
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
         strata = allocate(screening, batch_size, step)
-        index, drift = screening.index, states.drift
+        drift = states.drift
+        order = screening.index
         noise = gradient_noise(screening, strata, problem.n_weights)
     else:
-        index, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
-        take = min(batch_size, index.size)
-        strata = Strata(np.array([0, index.size], dtype=np.int64), np.array([take], dtype=np.int64))
+        order, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
+        take = min(batch_size, order.size)
+        strata = Strata(np.array([0, order.size], dtype=np.int64), np.array([take], dtype=np.int64))
         noise = float("nan")
+    states = states.ordered(order)
+    index = states.place
     reference = states if control_variates else None
     rows_whitened = (
         whiten
@@ -115,7 +129,7 @@ def anchored_target(
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
         return _whitened_rows(problem, anchor, index, hinge, strata, drift, noise)
     coordinates = whitened_coordinates(anchor) if whiten else Identity()
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    rows = gathered(problem, index)
     prior = prior_in_weights(problem.prior, problem.n_weights)
     hinge = _hinge(problem, index, reference, centred=False)
     target = Target(rows, hinge, prior, coordinates, strata, drift)

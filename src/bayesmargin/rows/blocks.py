@@ -8,13 +8,22 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from bayesmargin.compiling import jit
+from bayesmargin.rows.layout import (
+    DenseRows,
+    SparseRows,
+    row_add,
+    row_dot,
+    row_square_add,
+    row_square_dot,
+)
 from bayesmargin.types import FloatArray
 
 THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
+
+Block = FloatArray | SparseRows
 
 
 def narrow_blas(n_columns: int) -> AbstractContextManager[Any]:
@@ -22,43 +31,65 @@ def narrow_blas(n_columns: int) -> AbstractContextManager[Any]:
     return threadpool_limits(1, "blas") if n_columns < THREADS_PAY else nullcontext()
 
 
-def block_scores(block: Any, weights: FloatArray, scale: FloatArray) -> tuple[Any, Any]:
+def as_rows(block: Block) -> DenseRows | SparseRows:
+    """Block in the form that compiled code reads."""
+    if isinstance(block, SparseRows):
+        return block
+    return DenseRows(np.ascontiguousarray(block))
+
+
+def block_length(block: Block) -> int:
+    """Number of rows of a block."""
+    return len(block.begin) if isinstance(block, SparseRows) else block.shape[0]
+
+
+def block_scores(block: Block, weights: FloatArray, scale: FloatArray) -> tuple[Any, Any]:
     """Inner products of the rows with ``weights``, and norms of the rows times ``scale``."""
-    size = block.shape[0]
+    size = block_length(block)
     scores, norms = np.empty(size), np.empty(size)
-    if sparse.issparse(block):
-        scores[:] = block @ weights
-        squares = block.copy()
-        squares.data = np.square(block.data, dtype=float)
-        norms[:] = np.sqrt(squares @ (scale * scale))
-    else:
-        _dense_scores(block, weights, scale * scale, scores, norms)
+    _scores(as_rows(block), weights, scale * scale, scores, norms)
     return scores, norms
 
 
-def block_sum(block: Any, factors: FloatArray) -> FloatArray:
-    """Sum of the rows, each times its factor."""
-    if sparse.issparse(block):
-        return np.asarray(block.T @ factors)
-    total = np.zeros(block.shape[1])
-    _dense_sum(block, factors, total)
-    return total
+def block_products(block: Block, weights: FloatArray) -> FloatArray:
+    """Inner products of the rows with ``weights``."""
+    scores = np.empty(block_length(block))
+    _products(as_rows(block), weights, scores)
+    return scores
+
+
+def block_sum(block: Block, factors: FloatArray, total: FloatArray) -> None:
+    """Add the rows, each times its factor, to ``total``."""
+    _sum(as_rows(block), factors, total)
+
+
+def block_square_sum(block: Block, factors: FloatArray, total: FloatArray) -> None:
+    """Add the squares of the rows, each times its factor, to ``total``."""
+    _square_sum(as_rows(block), factors, total)
 
 
 @jit
-def _dense_scores(values, weights, squares, scores, norms):  # type: ignore[no-untyped-def]
-    for i in range(values.shape[0]):
-        score, norm = 0.0, 0.0
-        for j in range(values.shape[1]):
-            score += values[i, j] * weights[j]
-            norm += values[i, j] * values[i, j] * squares[j]
-        scores[i] = score
-        norms[i] = np.sqrt(norm)
+def _scores(rows, weights, squares, scores, norms):  # type: ignore[no-untyped-def]
+    for i in range(scores.shape[0]):
+        scores[i] = row_dot(rows, i, weights)
+        norms[i] = np.sqrt(row_square_dot(rows, i, squares))
 
 
 @jit
-def _dense_sum(values, factors, total):  # type: ignore[no-untyped-def]
-    for i in range(values.shape[0]):
+def _products(rows, weights, scores):  # type: ignore[no-untyped-def]
+    for i in range(scores.shape[0]):
+        scores[i] = row_dot(rows, i, weights)
+
+
+@jit
+def _sum(rows, factors, total):  # type: ignore[no-untyped-def]
+    for i in range(factors.shape[0]):
         if factors[i] != 0.0:
-            for j in range(values.shape[1]):
-                total[j] += factors[i] * values[i, j]
+            row_add(rows, i, factors[i], total)
+
+
+@jit
+def _square_sum(rows, factors, total):  # type: ignore[no-untyped-def]
+    for i in range(factors.shape[0]):
+        if factors[i] != 0.0:
+            row_square_add(rows, i, factors[i], total)

@@ -58,6 +58,23 @@ class Ensemble:
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
+    movable: bool = True
+    """Whether starting again around draws is of any use."""
+    kept: "KeptDraws | None" = None
+    """Where the chains of a wide problem put their draws; None when ``draws`` holds them."""
+
+
+class KeptDraws(Protocol):
+    """Draws kept outside the chains, which show only some coordinates."""
+
+    def reserve(self, n_draws: int) -> None:
+        """Make room for ``n_draws`` draws a chain and begin to keep them."""
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the weights over all draws."""
+
+    def checked(self) -> tuple[FloatArray, FloatArray]:
+        """Some draws as positions (1, draw, coordinate), and the mean position of all."""
 
 
 class Sampler(ABC):

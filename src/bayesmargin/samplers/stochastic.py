@@ -20,6 +20,7 @@ from bayesmargin.samplers.friction import Friction
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.thermostat import EulerThermostat, SymmetricThermostat
+from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.steps import AdaGrad, Constant, Polynomial, Preconditioner, RMSprop, Unscaled
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
@@ -72,6 +73,8 @@ class StochasticSampler(Sampler):
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Prepare the target and place one chain a generator on it."""
+        if is_wide(problem):
+            return start_wide(self, problem, generators)
         needs_anchor = self.control_variates or self.preconditioner == "hessian"
         anchor = fit_anchor(problem, generators[-1]) if needs_anchor else None
         return self._place(problem, generators, anchor, self.step or self.default_step())
