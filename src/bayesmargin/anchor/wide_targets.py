@@ -38,6 +38,8 @@ def wide_target(
     rows = as_rows(problem.source.take(screening.index))
     wanted = batch_size or affordable_batch(problem, anchor, screening.index, rows, step)
     strata = allocate(screening, wanted, step)
+    if not control_variates:
+        strata = strata._replace(take=np.array([min(wanted, screening.index.size)]))
     prior = prior_in_weights(_reordered(problem.prior, problem.n_blocks), problem.n_weights)
     hinge = _hinge(problem, screening.index, reference)
     coordinates = wide_coordinates(anchor)

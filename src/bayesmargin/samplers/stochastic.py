@@ -188,6 +188,11 @@ class SSGLD(StochasticSampler):
         Whether the gradient is corrected by the states of the rows at the anchor.
     burn_in, thin : int, optional
         Iterations discarded, and between draws. Left out, chosen from R-hat and ESS.
+    lazy : bool, optional
+        Sparse rows of many features and a Gaussian prior: whether a step moves only the weights
+        that its batch reads and the others later, in one exact jump
+        (:mod:`bayesmargin.samplers.lazy`). Left out, wherever a batch reads less than half of the
+        weights.
 
     Examples
     --------
@@ -201,6 +206,7 @@ class SSGLD(StochasticSampler):
     exponent: float = 1.0 / 6.0
     freeze_after: int | None = None
     lagged: bool = True
+    lazy: bool | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

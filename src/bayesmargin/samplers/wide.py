@@ -6,13 +6,13 @@ weights, and writes its draws, as weights in single precision, to where
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.anchor.wide import by_class
+from bayesmargin.anchor.wide import WideAnchor, by_class
 from bayesmargin.chains import TRACE_NAMES, record
 from bayesmargin.coordinates import positions_from
 from bayesmargin.errors import DivergenceError
@@ -20,6 +20,9 @@ from bayesmargin.samplers.state import State
 from bayesmargin.storage import DrawStore, Moments
 from bayesmargin.target import Workspace
 from bayesmargin.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from bayesmargin.samplers.stochastic import StochasticSampler
 
 WATCHED = 256
 CHECKED = 24  # draws on which Stein's identity is tested
@@ -142,3 +145,29 @@ class WideDraws:
 def weights_by_class(prepared: PreparedTarget, n_blocks: int) -> Callable[[FloatArray], FloatArray]:
     """Map from a position to weights with the classes one after another."""
     return lambda position: by_class(prepared.weights(position), n_blocks)
+
+
+def unscaled(anchor: WideAnchor) -> WideAnchor:
+    """The same centre and row states, in the scale of the weights themselves."""
+    none = np.zeros((0, anchor.mean.size))
+    ones = np.ones_like(anchor.scale)
+    return replace(anchor, scale=ones, directions=none, eigenvalues=np.zeros(0))
+
+
+def description(
+    sampler: "StochasticSampler",
+    prepared: PreparedTarget,
+    anchor: WideAnchor | None,
+    step: float,
+) -> dict[str, object]:
+    """Facts of a run for the posterior's attributes."""
+    return {
+        "sampler": type(sampler).__name__,
+        "step": step,
+        "diffusion": getattr(sampler, "diffusion", None),
+        "batch_size": int(prepared.target.strata.take.sum()),
+        "rows_in_reach": prepared.n_rows_used,
+        "predicted_gradient_noise": prepared.noise,
+        "anchor_passes": anchor.passes if anchor else 0,
+        "stiff_directions": len(anchor.eigenvalues) if anchor else 0,
+    }

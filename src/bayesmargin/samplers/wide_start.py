@@ -1,7 +1,6 @@
 """How the stochastic samplers start on a wide problem."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,14 @@ from bayesmargin.anchor.wide_targets import wide_target
 from bayesmargin.problem import Problem
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
+from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.wide import (
     WideChain,
     WideDraws,
+    description,
     recorder,
+    unscaled,
     watched_coordinates,
     weights_by_class,
 )
@@ -26,6 +28,8 @@ from bayesmargin.types import FloatArray
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
+
+STRIDE = 1.5  # most coordinates of a wide posterior are nearly those of the prior, without noise
 
 
 def is_wide(problem: Problem) -> bool:
@@ -36,20 +40,15 @@ def is_wide(problem: Problem) -> bool:
 def start_wide(
     sampler: "StochasticSampler", problem: Problem, generators: Sequence[np.random.Generator]
 ) -> Ensemble:
-    """Chains of ``sampler`` on a wide problem, dense noise, in scaled coordinates."""
+    """Chains of ``sampler`` on a wide problem, lazy where they can be and it pays."""
+    if wants_lazy(sampler, problem):
+        return start_lazy(sampler, problem, generators)
     anchor = None
     if sampler.control_variates or sampler.preconditioner == "hessian":
         anchor = fit_wide_anchor(problem, generators[-1])
         if sampler.preconditioner != "hessian":
             anchor = unscaled(anchor)
-    return _place(sampler, problem, generators, anchor, sampler.step or sampler.default_step())
-
-
-def unscaled(anchor: WideAnchor) -> WideAnchor:
-    """The same centre and row states, in the scale of the weights themselves."""
-    none = np.zeros((0, anchor.mean.size))
-    ones = np.ones_like(anchor.scale)
-    return replace(anchor, scale=ones, directions=none, eigenvalues=np.zeros(0))
+    return _place(sampler, problem, generators, anchor, sampler.step or STRIDE * sampler.default_step())
 
 
 def _prepare(
@@ -108,7 +107,7 @@ def _place(
     return Ensemble(
         chains=chains,
         weights=draws.weights,
-        thin=sampler.thin or max(1, round(0.2 * pace)),
+        thin=sampler.thin or max(1, round(0.5 * pace)),
         warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
         adaptive=sampler.thin is None and sampler.burn_in is None,
         info=description(sampler, prepared, anchor, step),
@@ -118,22 +117,3 @@ def _place(
         movable=False,
         kept=draws,
     )
-
-
-def description(
-    sampler: "StochasticSampler",
-    prepared: PreparedTarget,
-    anchor: WideAnchor | None,
-    step: float,
-) -> dict[str, object]:
-    """Facts of a run for the posterior's attributes."""
-    return {
-        "sampler": type(sampler).__name__,
-        "step": step,
-        "diffusion": getattr(sampler, "diffusion", None),
-        "batch_size": int(prepared.target.strata.take.sum()),
-        "rows_in_reach": prepared.n_rows_used,
-        "predicted_gradient_noise": prepared.noise,
-        "anchor_passes": anchor.passes if anchor else 0,
-        "stiff_directions": len(anchor.eigenvalues) if anchor else 0,
-    }
