@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.rowstates import RowStates, row_states
+from bayesmargin.anchor.rowstates import RowStates
 from bayesmargin.anchor.screening import allocate, gradient_noise, screen
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
@@ -82,6 +82,7 @@ def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) ->
 def anchored_target(
     problem: Problem,
     anchor: GaussianAnchor,
+    states: RowStates,
     batch_size: int,
     step: float,
     rng: np.random.Generator,
@@ -90,7 +91,6 @@ def anchored_target(
     whiten: bool = True,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates."""
-    states = row_states(problem, anchor)
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
         strata = allocate(screening, batch_size, step)
