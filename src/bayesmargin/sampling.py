@@ -32,7 +32,7 @@ from bayesmargin.types import FloatArray
 
 ROUND_SECONDS = 0.3
 MAX_RESTARTS = 6
-MAX_EXTENSIONS = 5
+MAX_EXTENSIONS = 3
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
 POOR_SPREAD = 3.0  # ratio of variances
