@@ -38,8 +38,8 @@ class GaussianAnchor:
         r"""Whitening basis ``W`` in which a Gaussian prior has a diagonal precision.
 
         Any ``W = F Q`` with orthogonal ``Q`` whitens; the eigenvectors of
-        :math:`F^T \Lambda_0 F` also make the prior diagonal, so that a step costs no matrix product.
-        Returns ``W`` and the diagonal.
+        :math:`F^T \Lambda_0 F` also make the prior diagonal, so that a step costs no matrix
+        product. Returns ``W`` and the diagonal.
         """
         assert isinstance(prior, GaussianBelief)
         assert self.factor.ndim == 2

@@ -14,6 +14,7 @@ About :math:`\sqrt{nD}` rows lie within one standard deviation of their kink, an
 coordinate comes out near :math:`5n/B`, whatever the number :math:`D` of rows.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,7 @@ def screen(
     sizes = sizes[sizes > 0]
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     contribution = reach[kept] ** 2 * ndtr(-distance[kept])
-    pieces = [slice(a, b) for a, b in zip(start[:-1], start[1:], strict=True)]
+    pieces = [slice(a, b) for a, b in itertools.pairwise(start)]
     variance = np.array([contribution[piece].mean() for piece in pieces])
     longest = np.array([reach[kept[piece]].max() for piece in pieces])
     return Screening(kept, start, variance, longest)

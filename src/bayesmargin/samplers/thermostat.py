@@ -5,8 +5,8 @@ Position :math:`u \in R^n`, momentum :math:`r`, thermostat :math:`\xi`, diffusio
 .. math:: du = r\,dt, \qquad dr = -g\,dt - \xi r\,dt + \sqrt{2A}\,dW,
           \qquad d\xi = (r \cdot r / n - 1)\,dt
 
-which leaves :math:`e^{-U(u)} N(r; 0, I)\, e^{-n(\xi - A)^2/2}` invariant. Gradient noise of variance
-:math:`V` per coordinate is absorbed by :math:`\xi`, which then settles at :math:`A + hV/2`: the
+which leaves :math:`e^{-U(u)} N(r; 0, I)\, e^{-n(\xi - A)^2/2}` invariant. Gradient noise of
+variance :math:`V` per coordinate is absorbed by :math:`\xi`, which settles at :math:`A + hV/2`: the
 shift tells how noisy the gradients are while the chain runs.
 
 Two integrators with one gradient a step: the Euler scheme of the original papers (first order) and
