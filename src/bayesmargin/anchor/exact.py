@@ -24,7 +24,7 @@ from bayesmargin.coordinates import Identity
 from bayesmargin.problem import Problem
 from bayesmargin.rows.layout import DenseRows
 from bayesmargin.target import Strata, Target
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 ROUNDING = 1e-6  # rows this close to the ball, relatively, still count as inside its reach
 
@@ -49,9 +49,10 @@ def require_finite(problem: Problem) -> None:
             )
 
 
-def complete_target(problem: Problem) -> PreparedTarget:
+def complete_target(problem: Problem, index: IntArray | None = None) -> PreparedTarget:
     """All rows in raw coordinates, with no reference: the definition of the posterior itself."""
-    index = np.arange(problem.source.n_rows)
+    if index is None:
+        index = np.arange(problem.source.n_rows)
     rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=float))
     size = np.array([index.size], dtype=np.int64)
     target = Target(

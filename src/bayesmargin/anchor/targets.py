@@ -89,6 +89,7 @@ def anchored_target(
     *,
     control_variates: bool = True,
     whiten: bool = True,
+    row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates."""
     states = row_states(problem, anchor)
@@ -107,9 +108,9 @@ def anchored_target(
         hinge = hinge_of(problem, index, states, centred=True)
         if reference is None:
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
-        return whitened_rows(problem, anchor, index, hinge, strata, drift, noise)
+        return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type)
     coordinates = whitened_coordinates(anchor) if whiten else Identity()
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=row_type))
     prior = prior_in_weights(problem.prior, problem.n_weights)
     hinge = hinge_of(problem, index, reference, centred=False)
     target = Target(rows, hinge, prior, coordinates, strata, drift)
