@@ -44,25 +44,29 @@ def spawn_generators(
 
 @jit
 def inverse_gaussian_from(normal: float, uniform: float, mean: float, shape: float) -> float:
-    r"""Inverse Gaussian made of a standard normal and a uniform variate.
+    r"""Inverse Gaussian of finite mean, made of a standard normal and a uniform variate.
 
-    The method of Michael, Schucany and Haas in a form without cancellation: the smaller root is
-    :math:`m/(1 + w + \sqrt{w(w+2)})` with :math:`w = m\nu^2/(2k)`. An infinite mean gives the limit
-    law :math:`k/\nu^2`. There is no branch, so that loops over many rows are vectorised.
+    The method of Michael, Schucany and Haas in a form without cancellation: with
+    :math:`w = m\nu^2/(2k)` and :math:`q = 1 + w + \sqrt{w(w+2)}` the two roots are :math:`m/q` and
+    :math:`mq`, and the smaller is taken with probability :math:`q/(1+q)`. There is no branch, so
+    that loops over many rows are vectorised.
     """
-    square = normal * normal
-    w = mean * square / (2.0 * shape)
-    root = mean / (1.0 + w + math.sqrt(w * (w + 2.0)))
-    draw = root if uniform * (mean + root) <= mean else mean * (mean / root)
-    return draw if mean <= 1e100 * shape else shape / square
+    w = mean * normal * normal / (2.0 * shape)
+    q = 1.0 + w + math.sqrt(w * (w + 2.0))
+    return mean / q if uniform * (1.0 + q) <= q else mean * q
 
 
 @jit
 def inverse_gaussian(rng: np.random.Generator, mean: float, shape: float) -> float:
     r"""One draw of the inverse Gaussian with density
     :math:`\sqrt{k/(2\pi x^3)}\,\exp(-k (x-m)^2 / (2 m^2 x))`.
+
+    An infinite mean gives the limit law :math:`k/\nu^2`.
     """  # noqa: D205
-    return inverse_gaussian_from(rng.standard_normal(), rng.random(), mean, shape)
+    normal = rng.standard_normal()
+    if mean > 1e100 * shape:
+        return shape / (normal * normal)
+    return inverse_gaussian_from(normal, rng.random(), mean, shape)
 
 
 @jit

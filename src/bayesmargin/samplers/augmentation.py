@@ -131,19 +131,22 @@ def augment(target, scores, block, chosen, rng, work):  # type: ignore[no-untype
 
 @jit
 def accumulate(target, block, work):  # type: ignore[no-untyped-def]
-    """Add a block to the Gram matrix and to the linear term."""
+    r"""Add a block to the Gram matrix.
+
+    Beside the columns :math:`\sqrt{\omega}\,x_j` stands :math:`t/\sqrt{\omega}`, with :math:`t` the
+    pull of a row: its products with the columns are the linear term, at no further pass.
+    """
     values = target.blocks.values[block]
-    root = work.normal
+    size = target.blocks.n_columns
+    root, extra = work.normal, work.scaled[size]
     omega, pull = work.omega[block], work.pull[block]
     for k in range(root.shape[0]):
         root[k] = math.sqrt(omega[k])
-    for j in range(target.blocks.n_columns):
+        extra[k] = pull[k] / max(root[k], 1e-150)
+    for j in range(size):
         column, scaled = values[j], work.scaled[j]
-        total = 0.0
         for k in range(root.shape[0]):
             scaled[k] = root[k] * column[k]
-            total += pull[k] * column[k]
-        work.linear[j] += total
     add_gram(work.scaled, work.product, work.gram)
 
 
@@ -217,6 +220,7 @@ def draw_class(target, state, chosen, rng, work):  # type: ignore[no-untyped-def
         augment(target, scores, block, chosen, rng, work)
         accumulate(target, block, work)
     for i in range(size):
+        work.linear[i] += work.gram[i, size]
         for j in range(i):
             work.gram[i, j] = work.gram[j, i]
     draw_gaussian(work.gram[:size, :size].copy(), work.linear, rng, weights)

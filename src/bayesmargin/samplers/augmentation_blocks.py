@@ -19,7 +19,10 @@ WIDE = 160  # columns from which the matrix product of the BLAS beats the tiles
 
 
 class Blocks(NamedTuple):
-    """Transposed blocks (block, column, row), zeros beyond the last row and column."""
+    """Transposed blocks (block, column, row), with zeros beyond the last row.
+
+    There is room for at least one column more than there are, rounded up to whole tiles.
+    """
 
     values: FloatArray
     n_rows: int
@@ -30,7 +33,7 @@ def blocks_of(problem: Problem) -> Blocks:
     """Rows of a problem in blocks, double precision."""
     n_rows, n_columns = problem.source.n_rows, problem.source.n_columns
     size = min(ROWS, n_rows)
-    padded = -(-n_columns // TILE) * TILE
+    padded = (n_columns // TILE + 1) * TILE
     values = np.zeros((-(-n_rows // size), padded, size))
     for block in range(len(values)):
         index = np.arange(block * size, min((block + 1) * size, n_rows))
