@@ -1,4 +1,4 @@
-r"""Probabilities: a link from scores to class probabilities, fitted on the training rows themselves.
+r"""Probabilities: a link from scores to class probabilities, fitted on the training rows.
 
 The share of posterior draws that vote for a class says how sure the *classifier* is, not how likely
 the *label* is. The normalised pseudo-likelihood :math:`\psi(y)/\sum_{y'}\psi(y')` is close to a
@@ -9,8 +9,7 @@ slopes. They are fitted to leave-one-out scores, which the draws give without a 
 Two classes: the log odds are a piecewise linear function of the mean score :math:`f` through zero,
 with slopes of their own within and beyond the margin on either side. More classes: logits
 :math:`a \log\psi_y + b\,s_y`. Both grow with the score alone, so the most probable class is the
-predicted one on every row. Doubt about the weights pulls probabilities to the middle: slopes are
-divided by :math:`\sqrt{1 + \pi v a^2/8}`, with :math:`v` the posterior variance of the score.
+predicted one on every row.
 """
 
 from dataclasses import dataclass
@@ -26,10 +25,8 @@ MAX_DRAWS = 400
 PRIOR_SD = 1.0  # of the log slopes, around those of the pseudo-likelihood
 
 
-def leave_one_out(
-    scores: FloatArray, hinge: FloatArray, cost: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of each row's scores under the posterior without that row.
+def leave_one_out(scores: FloatArray, hinge: FloatArray, cost: FloatArray) -> FloatArray:
+    """Mean of each row's scores under the posterior without that row.
 
     Parameters
     ----------
@@ -44,15 +41,7 @@ def leave_one_out(
     log_weight = cost * hinge
     weight = np.exp(log_weight - log_weight.max(axis=0))
     weight = np.minimum(weight, np.sqrt(len(weight)) * weight.mean(axis=0))
-    weight /= weight.sum(axis=0)
-    subscripts = "ij,ij...->j..."
-    mean = np.einsum(subscripts, weight, scores)
-    square = np.einsum(subscripts, weight, (scores - mean) ** 2)
-    return mean, square
-
-
-def _moderation(variance: FloatArray, slope: FloatArray | float) -> FloatArray:
-    return 1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance * np.square(slope))
+    return np.einsum("ij,ij...->j...", weight / weight.sum(axis=0), scores)
 
 
 @dataclass(frozen=True)
@@ -62,26 +51,23 @@ class BinaryLink:
     margin: float
     slopes: FloatArray
 
-    def log_odds(self, score: FloatArray, variance: FloatArray) -> FloatArray:
-        """Log odds from the mean and the posterior variance of scores."""
+    def log_odds(self, score: FloatArray) -> FloatArray:
+        """Log odds from mean scores."""
         far_below, below, above, far_above = self.slopes
         size = np.abs(score)
         inner, outer = np.minimum(size, self.margin), np.maximum(size - self.margin, 0.0)
         near = np.where(score < 0.0, below, above)
         far = np.where(score < 0.0, far_below, far_above)
-        raw = np.sign(score) * (near * inner + far * outer)
-        return raw * _moderation(variance, near)
+        return np.sign(score) * (near * inner + far * outer)
 
-    def probabilities(self, score: FloatArray, variance: FloatArray) -> FloatArray:
+    def probabilities(self, score: FloatArray) -> FloatArray:
         """Probabilities of the two classes, (row, 2)."""
-        upper = expit(self.log_odds(score, variance))
+        upper = expit(self.log_odds(score))
         return np.stack([1.0 - upper, upper], axis=1)
 
-    def log_likelihood(
-        self, score: FloatArray, variance: FloatArray, sign: FloatArray
-    ) -> FloatArray:
+    def log_likelihood(self, score: FloatArray, sign: FloatArray) -> FloatArray:
         """Log probability of labels -1 and +1."""
-        return log_expit(sign * self.log_odds(score, variance))
+        return log_expit(sign * self.log_odds(score))
 
 
 @dataclass(frozen=True)
@@ -91,24 +77,21 @@ class MulticlassLink:
     margin: float
     slopes: FloatArray
 
-    def logits(self, scores: FloatArray, variance: FloatArray) -> FloatArray:
-        """Logits from the mean scores (row, class) and the posterior variance (row,)."""
+    def logits(self, scores: FloatArray) -> FloatArray:
+        """Logits from mean scores (row, class)."""
         order = np.sort(scores, axis=1)
         top, second = order[:, -1:], order[:, -2:-1]
         rival = np.where(scores == top, second, top)
         log_psi = -np.maximum(self.margin + rival - scores, 0.0)
-        raw = self.slopes[0] * log_psi + self.slopes[1] * scores
-        return raw * _moderation(variance, self.slopes.sum())[:, None]
+        return self.slopes[0] * log_psi + self.slopes[1] * scores
 
-    def probabilities(self, scores: FloatArray, variance: FloatArray) -> FloatArray:
+    def probabilities(self, scores: FloatArray) -> FloatArray:
         """Probabilities of the classes, (row, class)."""
-        return softmax(self.logits(scores, variance), axis=1)
+        return softmax(self.logits(scores), axis=1)
 
-    def log_likelihood(
-        self, scores: FloatArray, variance: FloatArray, label: IntArray
-    ) -> FloatArray:
+    def log_likelihood(self, scores: FloatArray, label: IntArray) -> FloatArray:
         """Log probability of the labels."""
-        logits = log_softmax(self.logits(scores, variance), axis=1)
+        logits = log_softmax(self.logits(scores), axis=1)
         return np.take_along_axis(logits, label[:, None], axis=1)[:, 0]
 
 
@@ -117,7 +100,6 @@ Link = BinaryLink | MulticlassLink
 
 def fit_link(
     scores: FloatArray,
-    variance: FloatArray,
     label: IntArray,
     weight: FloatArray,
     cost: float,
@@ -127,8 +109,8 @@ def fit_link(
 
     Parameters
     ----------
-    scores, variance : arrays
-        Leave-one-out scores (row,) or (row, class), and their posterior variances (row,).
+    scores : array of shape (row,) or (row, class)
+        Leave-one-out scores.
     label : array of shape (row,)
         Class indices.
     weight : array of shape (row,)
@@ -141,7 +123,7 @@ def fit_link(
 
     def loss(log_slopes: FloatArray) -> float:
         link = kind(margin, np.exp(log_slopes))
-        fit = weight @ link.log_likelihood(scores, variance, target)  # type: ignore[arg-type]
+        fit = float(np.dot(weight, link.log_likelihood(scores, target)))  # type: ignore[arg-type]
         return float(0.5 * np.sum((log_slopes - prior) ** 2) / PRIOR_SD**2 - fit)
 
     bounds = [(centre - 12.0, centre + 6.0) for centre in prior]

@@ -7,6 +7,8 @@ precision diagonal, and the Laplace prior keeps the centre to know the sign of a
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bayesmargin.compiling import implements
 from bayesmargin.types import FloatArray
 
@@ -40,6 +42,24 @@ def gaussian_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D10
     for j in range(weights.shape[0]):
         total += weights[j] * (prior.slope[j] + 0.5 * prior.curvature[j] * weights[j])
     return total
+
+
+class CorrelatedPrior(NamedTuple):
+    r"""Energy :math:`(w - \mu)^T \Lambda (w - \mu)/2` with a full precision matrix."""
+
+    mean: FloatArray
+    precision: FloatArray
+
+
+@implements(prior_gradient, CorrelatedPrior)
+def correlated_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
+    out[:] = np.dot(prior.precision, weights - prior.mean)
+
+
+@implements(prior_energy, CorrelatedPrior)
+def correlated_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    shift = weights - prior.mean
+    return 0.5 * np.dot(shift, np.dot(prior.precision, shift))
 
 
 class LaplacePrior(NamedTuple):

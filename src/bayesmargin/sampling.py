@@ -35,7 +35,7 @@ MAX_RESTARTS = 6
 MAX_EXTENSIONS = 5
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
-POOR_SPREAD = 2.5  # ratio of variances
+POOR_SPREAD = 3.0  # ratio of variances
 MONITORED = 256  # coordinates whose R-hat and ESS steer the run
 
 
@@ -66,7 +66,6 @@ class _Supervisor:
         """Let all chains make ``n_draws`` draws, in rounds short enough to watch."""
         done, size = 0, 8
         began = time.perf_counter()
-        detail = ""
         while done < n_draws:
             size = min(size, n_draws - done)
             start = time.perf_counter()
@@ -75,10 +74,9 @@ class _Supervisor:
             done += size
             self.iterations += size * thin * len(ensemble.chains)
             speed = done * len(ensemble.chains) / max(1e-9, time.perf_counter() - began)
-            if stage == "sampling" and done >= 16:
-                positions, _ = collected(ensemble.chains)
-                detail = f"worst R-hat {rhat(_monitored(positions)).max():.3f}  "
-            self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
+            if self.progress.shown:
+                detail = _glance(ensemble) if stage == "sampling" and done >= 16 else ""
+                self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
             size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
 
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
@@ -114,7 +112,7 @@ class _Supervisor:
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
-        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 3:
+        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
             assert ensemble.restart is not None
@@ -155,6 +153,13 @@ class _Supervisor:
                 chain.forget()
         ensemble.info["thin"] = thin
         return ensemble, positions, trace
+
+
+def _glance(ensemble: Ensemble) -> str:
+    """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
+    positions, _ = collected(ensemble.chains)
+    few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
+    return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
 
 
 def _monitored(positions: FloatArray) -> FloatArray:

@@ -95,9 +95,9 @@ def smoothing_report(
 ) -> SmoothingReport:
     r"""How far smoothing with half width ``width`` can move the posterior of ``problem``.
 
-    With :math:`\Delta(w) = \sum_d c_d [\phi_e(\zeta_d) - (\zeta_d)_+] \ge 0` the smoothed density is
-    the exact one times :math:`r = e^{-\Delta} \le 1`, normalised by :math:`E r`. Its total variation
-    is :math:`E(1 - r/E r)_+ \le 1 - E r`, and, as :math:`\Delta \le c D e/4` (C1) or
+    With :math:`\Delta(w) = \sum_d c_d [\phi_e(\zeta_d) - (\zeta_d)_+] \ge 0` the smoothed density
+    is the exact one times :math:`r = e^{-\Delta} \le 1`, normalised by :math:`E r`. Its total
+    variation is :math:`E(1 - r/E r)_+ \le 1 - E r`, and, as :math:`\Delta \le c D e/4` (C1) or
     :math:`3cDe/16` (C2), also at most :math:`1 - e^{-cDe/4}`.
 
     Parameters

@@ -95,7 +95,7 @@ def fit_binary_anchor(problem: Problem, start: GaussianAnchor | None = None) -> 
             if new_divergence <= divergence + 1e-6 * (1.0 + abs(divergence)) or length < 1e-3:
                 break
             length *= 0.5
-        step = float(np.sqrt(max(0.0, -move @ gradient)))
+        step = float(np.sqrt(max(0.0, -float(move @ gradient))))
         settled = abs(divergence - new_divergence) < 1e-3 * size and length == 1.0
         anchor, precision = proposal, mixed
         gradient, hessian, divergence = new_gradient, new_hessian, new_divergence

@@ -23,7 +23,7 @@ from bayesmargin.anchor.targets import (
 from bayesmargin.coordinates import Identity
 from bayesmargin.problem import Problem
 from bayesmargin.rows.layout import DenseRows
-from bayesmargin.target import Strata, Target
+from bayesmargin.target import BinaryHinge, Strata, Target
 from bayesmargin.types import FloatArray, IntArray
 
 ROUNDING = 1e-6  # rows this close to the ball, relatively, still count as inside its reach
@@ -75,6 +75,7 @@ def exact_target(problem: Problem, anchor: GaussianAnchor, radius: float) -> Pre
     strata = Strata(start, np.diff(start))
     if rows_can_be_whitened(problem, anchor):
         hinge = hinge_of(problem, index, states, centred=True)
+        assert isinstance(hinge, BinaryHinge)
         whitened = whitened_rows(
             problem, anchor, index, hinge, strata, states.drift, 0.0, row_type=np.float64
         )

@@ -20,7 +20,7 @@ from scipy.special import logsumexp, softmax
 from bayesmargin.anchor.binary import inverse_factor
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.problem import Problem
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 FULL_LIMIT = 800
 OUTER_ITERATIONS = 12
@@ -101,7 +101,7 @@ def _energy(
 
 
 def _curvature(
-    problem: Problem, anchor: GaussianAnchor, temperature: FloatArray, rows: FloatArray
+    problem: Problem, anchor: GaussianAnchor, temperature: FloatArray, rows: IntArray
 ) -> FloatArray:
     """Smoothed Hessian in the structure of the anchor's factor: full, blocks or diagonal."""
     structure, n_classes = anchor.factor.ndim, problem.n_classes
@@ -142,7 +142,9 @@ def _with_prior(problem: Problem, anchor: GaussianAnchor, curvature: FloatArray)
     size = curvature.shape[1]
     own = extra if extra.ndim == 1 else np.diag(extra)
     parts = own.reshape(-1, size)
-    return np.stack([inverse_factor(c + np.diag(p))[0] for c, p in zip(curvature, parts, strict=1)])
+    return np.stack(
+        [inverse_factor(c + np.diag(p))[0] for c, p in zip(curvature, parts, strict=True)]
+    )
 
 
 def _times_factor(factor: FloatArray, vector: FloatArray, transpose: bool = False) -> FloatArray:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.rowstates import RowStates, row_states
+from bayesmargin.anchor.rowstates import RowStates
 from bayesmargin.anchor.screening import allocate, gradient_noise, screen
-from bayesmargin.beliefs import Belief, GaussianBelief
+from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
-from bayesmargin.priors import GaussianPrior, LaplacePrior
+from bayesmargin.priors import CorrelatedPrior, GaussianPrior, LaplacePrior
 from bayesmargin.problem import Problem
 from bayesmargin.rows.layout import DenseRows
 from bayesmargin.target import BinaryHinge, MulticlassHinge, Strata, Target
@@ -33,16 +33,15 @@ class PreparedTarget:
         return weights_from(self.coordinates, positions)
 
 
-def prior_in_weights(prior: Belief, n_weights: int) -> GaussianPrior | LaplacePrior:
+def prior_in_weights(
+    prior: Belief, n_weights: int
+) -> GaussianPrior | CorrelatedPrior | LaplacePrior:
     """Prior as a function of the weights themselves."""
-    if isinstance(prior, GaussianBelief):
-        if prior.precision.ndim != 1:
-            raise ValueError(
-                "a prior with a full precision matrix needs preconditioner='hessian': "
-                "in raw coordinates only a diagonal precision is supported"
-            )
+    if isinstance(prior, LaplaceBelief):
+        return LaplacePrior(1.0 / np.broadcast_to(prior.scale, (n_weights,)))
+    if prior.precision.ndim == 1:
         return GaussianPrior(-prior.precision * prior.mean, prior.precision)
-    return LaplacePrior(1.0 / np.broadcast_to(prior.scale, (n_weights,)))
+    return CorrelatedPrior(prior.mean, np.ascontiguousarray(prior.precision))
 
 
 def hinge_of(
@@ -83,6 +82,7 @@ def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) ->
 def anchored_target(
     problem: Problem,
     anchor: GaussianAnchor,
+    states: RowStates,
     batch_size: int,
     step: float,
     rng: np.random.Generator,
@@ -92,7 +92,6 @@ def anchored_target(
     row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates."""
-    states = row_states(problem, anchor)
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
         strata = allocate(screening, batch_size, step)
@@ -106,6 +105,7 @@ def anchored_target(
     reference = states if control_variates else None
     if whiten and rows_can_be_whitened(problem, anchor):
         hinge = hinge_of(problem, index, states, centred=True)
+        assert isinstance(hinge, BinaryHinge)
         if reference is None:
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
         return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type)

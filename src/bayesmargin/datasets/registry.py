@@ -3,7 +3,7 @@
 ``PARTS[name][part]`` lists the paths, relative to the data home, that can serve a part; the first
 one found is read. A path that is also a key of ``SOURCES`` can be downloaded.
 
-Every checksum says where it comes from, because the table was written without the network:
+Every checksum says where it comes from:
 
 ``local``      computed from a copy of the file at hand. For the two GML sets the copy is the same
                text under another compression, so the checksum is of the text; its length equals

@@ -5,13 +5,13 @@ the rows and every loop over them is vectorised. A whole sweep reads the data on
 augmentation and weighted Gram matrix of a block are made while it is in the cache.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.problem import Problem
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import FloatArray
 
 ROWS = 256
 TILE = 4
@@ -41,7 +41,7 @@ def blocks_of(problem: Problem) -> Blocks:
     return Blocks(values, n_rows, n_columns)
 
 
-def blocked(blocks: Blocks, per_row: FloatArray | IntArray) -> FloatArray | IntArray:
+def blocked(blocks: Blocks, per_row: Any) -> Any:
     """One number a row in the shape of the blocks: (block, row), zeros beyond the last row."""
     count, _, size = blocks.values.shape
     padded = np.zeros(count * size, dtype=per_row.dtype)

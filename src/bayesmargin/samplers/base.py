@@ -1,5 +1,6 @@
 """What a sampler is to the rest of the library: settings that can start chains on a problem."""
 
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +75,7 @@ def require_positive(**values: float | int | None) -> None:
     for name, value in values.items():
         if value is None:
             continue
-        if isinstance(value, bool) or not np.isscalar(value) or not 0 < float(value) < np.inf:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < np.inf:
             raise ValueError(f"{name}={value!r} is not allowed: it is a positive finite number")
 
 

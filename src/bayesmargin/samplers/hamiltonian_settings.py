@@ -154,7 +154,7 @@ class HamiltonianSampler(Sampler):
         step = self.step or 0.5 * size**-0.25
         chains = []
         for k, rng in enumerate(generators[:-1]):
-            position = rng.standard_normal(size) if starts is None else starts[k]
+            position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
             work = workspace(target, np.float64)
             state = hamiltonian_state(position, float(step), tune)
             value = energy_in_reach(target, state.position, dynamics.radius, work)

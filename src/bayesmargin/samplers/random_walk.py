@@ -27,7 +27,7 @@ from bayesmargin.types import FloatArray
 class AusterityWalk(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.AusterityMetropolis`.
 
-    ``critical[k]`` is the value of \\|t\\| beyond which the test stops after ``k + 1`` batches.
+    ``critical[k]`` is the absolute value of t beyond which the test stops after ``k + 1`` batches.
     """
 
     scale: float
@@ -69,11 +69,11 @@ def sequential_test(dynamics, target, now, proposed, threshold, first, work):  #
         variance = max(0.0, squares / count - mean * mean) * count / max(1, count - 1)
         remaining = 1.0 - (count - 1.0) / (n_rows - 1.0)
         error = math.sqrt(variance / count * remaining)
-        # Equal ratios (no margin active) say nothing about the rows still unread, unless many agree.
+        # Equal ratios (no margin active) say nothing about rows still unread, unless many agree.
         informative = error > 0.0 or count >= dynamics.minimum
-        if informative and abs(mean - threshold) > dynamics.critical[k] * error:
-            if dynamics.critical[k] < np.inf:
-                return mean > threshold, count
+        critical = dynamics.critical[k]
+        if informative and critical < np.inf and abs(mean - threshold) > critical * error:
+            return mean > threshold, count
         k += 1
 
 

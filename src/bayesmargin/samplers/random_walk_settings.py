@@ -9,6 +9,7 @@ import numpy as np
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import complete_target, require_finite
 from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.targets import PreparedTarget, anchored_target
 from bayesmargin.chains import Chain
 from bayesmargin.problem import Problem
@@ -82,9 +83,15 @@ class AusterityMetropolis(Sampler):
     ) -> PreparedTarget:
         if anchor is None:
             return complete_target(problem, rng.permutation(problem.source.n_rows))
-        n_rows = problem.source.n_rows
         return anchored_target(
-            problem, anchor, n_rows, 1.0, rng, control_variates=False, row_type=np.float64
+            problem,
+            anchor,
+            row_states(problem, anchor),
+            problem.source.n_rows,
+            1.0,
+            rng,
+            control_variates=False,
+            row_type=np.float64,
         )
 
     def _place(

@@ -23,10 +23,10 @@ class State(NamedTuple):
 
 def initial_state(position: FloatArray, rng: np.random.Generator, friction: float) -> State:
     """State at ``position`` with a fresh momentum and the thermostat at its mean."""
-    size = position.shape[0]
+    size = int(position.shape[0])
     return State(
         position=np.array(position, dtype=float),
-        momentum=rng.standard_normal(size),
+        momentum=rng.standard_normal((size,)),
         friction=np.full(size, friction),
         moment=np.zeros(size),
         clock=np.zeros(2, dtype=np.int64),
