@@ -199,7 +199,8 @@ def sample(
         noise = gradient_noise(ensemble.target, positions, work, generators[-1])
         stein = stein_check(ensemble.target, positions, work, generators[-1])
     diagnostics = _diagnose(supervisor, ensemble, positions, trace, noise, stein, began)
-    info = {**ensemble.info, "gradient_noise": noise, "notes": "; ".join(supervisor.notes)}
+    info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
+    info["notes"] = "; ".join(supervisor.notes)
     _warn(supervisor, diagnostics, stein)
     return Run(ensemble.weights(positions), diagnostics, info)
 

@@ -19,7 +19,7 @@ import numpy as np
 from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
-from bayesmargin.priors import prior_gradient
+from bayesmargin.priors import prior_energy, prior_gradient
 from bayesmargin.rows.layout import row_add, row_dot, row_scores
 from bayesmargin.types import FloatArray, IntArray
 
@@ -88,8 +88,11 @@ def workspace(target: Target, dtype: Any) -> Workspace:
 
 def add_rows(
     hinge: Any, rows: Any, block: tuple[int, int, int, int], scale: float, work: Any
-) -> None:
+) -> float:
     """Add ``scale`` times the change of some rows' energy gradient to ``work.data`` (generic).
+
+    Returns ``scale`` times the energy that belongs to it: the hinge minus the linear function that
+    continues it from the reference, which is zero for every row whose state has not changed.
 
     ``block`` is ``(first, size, index, count)``: from the stratum of ``size`` rows that begins at
     ``first``, the ``count`` rows from ``index`` on, round the end. Whole blocks and not single rows
@@ -113,16 +116,21 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
     first, size, index, count = block
     signs, slacks, references = hinge.sign, hinge.slack, hinge.reference
     weights, data = work.working, work.data
+    energy = 0.0
     for _ in range(count):
         d = first + index
         sign = signs[d]
-        active = 1 if slacks[d] - sign * row_dot(rows, d, weights) > 0.0 else 0
+        slack = slacks[d] - sign * row_dot(rows, d, weights)
+        active = 1 if slack > 0.0 else 0
         change = active - references[d]
         if change != 0:
-            row_add(rows, d, -scale * hinge.cost[d] * sign * change, data)
+            push = scale * hinge.cost[d] * change
+            row_add(rows, d, -push * sign, data)
+            energy += push * slack
         index += 1
         if index == size:
             index = 0
+    return energy
 
 
 @implements(set_working, BinaryHinge)
@@ -142,17 +150,22 @@ def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped
     weights, data, scores = work.working, work.data, work.scores
     length = weights.shape[0] // hinge.n_classes
     table = weights.reshape(length, hinge.n_classes)
+    energy = 0.0
     for _ in range(count):
         d = first + index
         row_scores(rows, d, table, scores)
-        now, before = winner(hinge.margin, scores, hinge.label[d]), hinge.reference[d]
+        label, before = hinge.label[d], hinge.reference[d]
+        now = winner(hinge.margin, scores, label)
         if now != before:
             push = scale * hinge.cost[d]
+            margins = (1.0 if now != label else 0.0) - (1.0 if before != label else 0.0)
+            energy += push * (scores[now] - scores[before] + hinge.margin * margins)
             row_add(rows, d, push, data[now * length : (now + 1) * length])
             row_add(rows, d, -push, data[before * length : (before + 1) * length])
         index += 1
         if index == size:
             index = 0
+    return energy
 
 
 @implements(set_working, MulticlassHinge)
@@ -191,7 +204,34 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
         index = 0 if count == size else int(rng.random() * size)
         block = (first, size, index, count)
         add_rows(target.hinge, target.rows, block, size / count, work)
+    _finish_gradient(target, work)
+
+
+@jit
+def _finish_gradient(target, work):  # type: ignore[no-untyped-def]
     prior_gradient(target.prior, work.weights, work.prior)
     for j in range(work.weights.shape[0]):
         work.weights[j] = work.data[j] + work.prior[j]
     pull_back(target.coordinates, work.weights, work.gradient)
+
+
+@jit
+def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
+    r"""Energy :math:`U` at ``position`` up to a constant; its gradient goes to ``work.gradient``.
+
+    Every row of the first ``n_strata`` strata is read (of all of them by default). Rows contribute
+    their hinge minus its continuation from the reference, and ``drift`` the continuations.
+    """
+    to_weights(target.coordinates, position, work.weights)
+    set_working(target.hinge, work.weights, work.working)
+    work.data[:] = target.drift
+    start = target.strata.start
+    last = start.shape[0] - 1 if n_strata < 0 else n_strata
+    total = prior_energy(target.prior, work.weights)
+    for j in range(work.weights.shape[0]):
+        total += target.drift[j] * work.weights[j]
+    if start[last] > 0:
+        block = (0, start[last], 0, start[last])
+        total += add_rows(target.hinge, target.rows, block, 1.0, work)
+    _finish_gradient(target, work)
+    return total

@@ -56,6 +56,8 @@ class Ensemble:
     """Compiled target of the positions, when the checks of bias and noise apply to it."""
     temperature: Callable[[float, FloatArray], float] = lambda noise, trace: 1.0
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
+    facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
+    """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
 
