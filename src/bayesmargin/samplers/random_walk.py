@@ -19,7 +19,7 @@ from scipy import stats
 from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import to_weights
 from bayesmargin.priors import prior_energy
-from bayesmargin.samplers.state import advance
+from bayesmargin.state import advance
 from bayesmargin.target import row_log_psi, set_working
 from bayesmargin.types import FloatArray
 
