@@ -29,13 +29,13 @@ class RowStates(NamedTuple):
     def roughness(self) -> float:
         """How far the energy is from smooth on the scale of the posterior.
 
-        The curvature of the anchor is a sum over kinks; this is their mean jump in force, in
-        whitened coordinates. Below 0.3 many rows share the curvature and it acts like a smooth
-        one; above one, single rows make corners that a large step cuts.
+        The curvature of the anchor is a sum over kinks; this is the root mean square of their jumps
+        in force, in whitened coordinates. Far below one, many rows share the curvature and it acts
+        like a smooth one; above one, single rows make corners that a large step cuts.
         """
         share = normal_density(self.distance) * self.reach
         total = float(share.sum())
-        return float(share @ self.reach) / total if total > 0.0 else 0.0
+        return float(np.sqrt(share @ self.reach**2 / total)) if total > 0.0 else 0.0
 
 
 def row_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:

@@ -11,6 +11,7 @@ from bayesmargin.samplers import (
     SSGNHT,
     AugmentationGibbs,
     AusterityMetropolis,
+    Auto,
     LangevinMC,
     Sampler,
     SubgradientHMC,
@@ -18,7 +19,7 @@ from bayesmargin.samplers import (
 from bayesmargin.samplers.base import require_choice, require_positive
 
 SAMPLERS: dict[str, type[Sampler]] = {
-    "auto": SSGNHT,
+    "auto": Auto,
     "ssgnht": SSGNHT,
     "ssgld": SSGLD,
     "sghmc": SGHMC,

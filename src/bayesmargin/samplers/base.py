@@ -46,6 +46,10 @@ class Ensemble:
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
     facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
     """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
+    step_is_given: bool = False
+    """Whether the user chose the step: it is then never changed, and a divergence is an error."""
+    fallback: Callable[[], "Ensemble"] | None = None
+    """Chains of a slower, safer sampler, for the case that this one's draws turn out poor."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
 

@@ -25,7 +25,7 @@ from bayesmargin.steps import AdaGrad, Constant, Polynomial, Preconditioner, RMS
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 
-SMOOTH = 0.6  # roughness up to which the default steps need no reduction
+SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
 
@@ -134,7 +134,7 @@ class StochasticSampler(Sampler):
             chains=chains,
             weights=prepared.weights,
             thin=self.thin or max(1, round(0.5 * pace)),
-            warmup=self.burn_in if self.burn_in is not None else round(50 * pace),
+            warmup=self.burn_in if self.burn_in is not None else max(50, round(50 * pace)),
             adaptive=self.thin is None and self.burn_in is None,
             info={
                 "sampler": type(self).__name__,
@@ -148,6 +148,7 @@ class StochasticSampler(Sampler):
             target=prepared.target,
             temperature=partial(self.temperature, step),
             restart=restart if self.preconditioner == "hessian" else None,
+            step_is_given=self.step is not None,
         )
 
 
