@@ -16,7 +16,6 @@ from scipy.stats import rankdata
 
 from bayesmargin.types import FloatArray
 
-MAX_RHAT = 1.01
 ESS_PER_CHAIN = 100
 
 
@@ -91,7 +90,7 @@ def effective_sample_size(draws: FloatArray) -> FloatArray:
     even = correlation[: count // 2 * 2 : 2]
     pairs = even + correlation[1 : count // 2 * 2 : 2]
     positive = np.logical_and.accumulate(pairs > 0.0, axis=0)
-    positive[-1] = False
+    positive[max(1, (count - 4 + count % 2) // 2) :] = False
     # The first rejected pair still lends its even term, which tempers antithetic chains.
     rejected = np.argmin(positive, axis=0)
     last = np.maximum(np.take_along_axis(even, rejected[None], axis=0)[0], 0.0)
@@ -136,6 +135,8 @@ class Diagnostics:
         Iterations of all chains, warm-up included.
     seconds : float
         Time spent sampling.
+    converged : bool
+        Whether R-hat and effective sample sizes are good enough.
     trustworthy : bool
         Whether every check passed.
     """
@@ -149,6 +150,7 @@ class Diagnostics:
     divergences: int
     n_iterations: int
     seconds: float
+    converged: bool
     trustworthy: bool
 
     def as_dict(self) -> dict[str, Any]:

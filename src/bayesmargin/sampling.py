@@ -3,41 +3,34 @@
 A run that its user did not fix (no ``thin``, no ``burn_in``) is steered by its own diagnostics: a
 step that diverges or overheats the thermostat is halved; an anchor that the warm-up contradicts is
 replaced by one estimated from the warm-up; chains that disagree, or hold too few effective draws,
-go on twice as long.
+go on twice as long. A sampler that names a fallback hands over to it when all this, or the bias
+check, fails.
 """
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor.targets import ROW_TYPE
 from bayesmargin.chains import collected, run_chains
 from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
-from bayesmargin.diagnostics import ESS_PER_CHAIN, MAX_RHAT, Diagnostics, bulk_ess, rhat, tail_ess
-from bayesmargin.errors import (
-    BiasWarning,
-    ConvergenceWarning,
-    DivergenceError,
-    InterruptedWarning,
-    StepSizeWarning,
-)
+from bayesmargin.diagnostics import Diagnostics, rhat
+from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.target import workspace
+from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
+from bayesmargin.verdict import biased, diagnose, enough, warn_of
 
 ROUND_SECONDS = 0.3
-MAX_RESTARTS = 6
-MAX_EXTENSIONS = 5
+MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback
+MAX_EXTENSIONS = 3  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
-POOR_SPREAD = 2.5  # ratio of variances
-MONITORED = 256  # coordinates whose R-hat and ESS steer the run
+POOR_SPREAD = 3.0  # ratio of variances
 
 
 @dataclass
@@ -59,6 +52,8 @@ class _Supervisor:
     n_draws: int
     n_jobs: int | None
     progress: Progress
+    max_restarts: int = MAX_RESTARTS
+    max_extensions: int = MAX_EXTENSIONS
     restarts: int = 0
     anchors: int = 0
     iterations: int = 0
@@ -69,7 +64,6 @@ class _Supervisor:
         """Let all chains make ``n_draws`` draws, in rounds short enough to watch."""
         done, size = 0, 8
         began = time.perf_counter()
-        detail = ""
         while done < n_draws:
             size = min(size, n_draws - done)
             start = time.perf_counter()
@@ -78,10 +72,9 @@ class _Supervisor:
             done += size
             self.iterations += size * thin * len(ensemble.chains)
             speed = done * len(ensemble.chains) / max(1e-9, time.perf_counter() - began)
-            if stage == "sampling" and done >= 16:
-                positions, _ = collected(ensemble.chains)
-                detail = f"worst R-hat {rhat(_monitored(positions)).max():.3f}  "
-            self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
+            if self.progress.shown:
+                detail = _glance(ensemble) if stage == "sampling" and done >= 16 else ""
+                self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
             size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
 
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
@@ -93,7 +86,7 @@ class _Supervisor:
                 if ensemble.warmup > 0:
                     self.advance(ensemble, "warm-up", min(marks, ensemble.warmup), thin)
             except DivergenceError:
-                if not ensemble.adaptive or ensemble.restart is None:
+                if not _may_shrink(ensemble):
                     raise
                 ensemble = self._smaller_step(ensemble, "a chain diverged")
                 continue
@@ -109,16 +102,16 @@ class _Supervisor:
         positions, trace = collected(ensemble.chains)
         half = positions.shape[1] // 2
         diffusion = ensemble.info.get("diffusion")
-        if diffusion is not None:
+        if diffusion is not None and _may_shrink(ensemble):
             shift = float(trace[:, half:, 1].mean()) / diffusion - 1.0
-            if shift > MAX_SHIFT and self.restarts < MAX_RESTARTS:
+            if shift > MAX_SHIFT:
                 return self._smaller_step(ensemble, f"the thermostat ran {shift:.0%} hot")
         late = positions[:, half:].reshape(-1, positions.shape[-1])
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
         poor = off > POOR_SHIFT or ratio > POOR_SPREAD
-        if poor and ensemble.movable and self.anchors < 3:
+        if poor and ensemble.movable and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
             assert ensemble.restart is not None
@@ -127,10 +120,10 @@ class _Supervisor:
 
     def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
         self.restarts += 1
-        if self.restarts > MAX_RESTARTS or ensemble.restart is None:
+        if self.restarts > self.max_restarts or ensemble.restart is None:
             raise DivergenceError(
-                f"{reason}, even after the step was halved {MAX_RESTARTS} times; rescale the "
-                "features (for instance with StandardScaler) or choose another sampler"
+                f"{reason} (step halved {self.max_restarts} times): rescale the features, for "
+                "instance with StandardScaler, or choose another sampler"
             )
         self.notes.append(f"step halved ({reason})")
         return ensemble.restart(None, True)
@@ -138,22 +131,24 @@ class _Supervisor:
     def sample(self, ensemble: Ensemble) -> tuple[Ensemble, FloatArray, FloatArray]:
         """Make the draws; go on for longer while they do not suffice."""
         thin = ensemble.thin
-        for extension in range(MAX_EXTENSIONS + 1):
+        for extension in range(self.max_extensions + 1):
             if ensemble.kept is not None:
                 ensemble.kept.reserve(self.n_draws)
             try:
                 self.advance(ensemble, "sampling", self.n_draws, thin)
             except KeyboardInterrupt:
+                if not all(chain.draws for chain in ensemble.chains):
+                    raise
                 self.interrupted = True
             except DivergenceError:
-                if not ensemble.adaptive or ensemble.restart is None:
+                if not _may_shrink(ensemble):
                     raise
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
                 continue
             positions, trace = collected(ensemble.chains)
-            if self.interrupted or not ensemble.adaptive or extension == MAX_EXTENSIONS:
+            if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
                 break
-            if _enough(positions):
+            if enough(positions):
                 break
             thin *= 2
             self.notes.append(f"draws taken {thin} iterations apart")
@@ -163,17 +158,41 @@ class _Supervisor:
         return ensemble, positions, trace
 
 
-def _monitored(positions: FloatArray) -> FloatArray:
-    size = positions.shape[-1]
-    if size <= MONITORED:
-        return positions
-    return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
+def _may_shrink(ensemble: Ensemble) -> bool:
+    """Whether the step is ours to change."""
+    return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
 
 
-def _enough(positions: FloatArray) -> bool:
-    watched = _monitored(positions)
-    wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    return bool(rhat(watched).max() < MAX_RHAT and bulk_ess(watched).min() > wanted)
+def _glance(ensemble: Ensemble) -> str:
+    """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
+    positions, _ = collected(ensemble.chains)
+    few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
+    return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+
+
+def _attempt(
+    supervisor: _Supervisor, ensemble: Ensemble, rng: np.random.Generator
+) -> tuple[Ensemble, FloatArray, FloatArray, float, SteinCheck] | None:
+    """Sample and check; None when the draws are poor and the ensemble has a fallback."""
+    fallback = ensemble.fallback
+    try:
+        ensemble, positions, trace = supervisor.sample(supervisor.warm_up(ensemble))
+    except DivergenceError as error:
+        if fallback is None:
+            raise
+        supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
+        return None
+    noise, stein = 0.0, SteinCheck(0.0, np.inf)
+    if ensemble.target is not None:
+        work = workspace(ensemble.target, working_type(ensemble.target))
+        checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
+        noise = gradient_noise(ensemble.target, checked, work, rng)
+        stein = stein_check(ensemble.target, checked, work, rng, centre)
+    poor = biased(stein) or not enough(positions)
+    if poor and fallback is not None and not supervisor.interrupted:
+        supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
+        return None
+    return ensemble, positions, trace, noise, stein
 
 
 def sample(
@@ -190,81 +209,30 @@ def sample(
     """
     began = time.perf_counter()
     supervisor = _Supervisor(problem, n_draws, n_jobs, progress)
-    ensemble = supervisor.warm_up(sampler.start(problem, generators))
-    ensemble, positions, trace = supervisor.sample(ensemble)
-    if supervisor.interrupted and positions.shape[1] < 4:
-        raise KeyboardInterrupt
-    noise, stein = 0.0, SteinCheck(0.0, np.inf)
-    if ensemble.target is not None:
-        work = workspace(ensemble.target, ROW_TYPE)
-        checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
-        noise = gradient_noise(ensemble.target, checked, work, generators[-1])
-        stein = stein_check(ensemble.target, checked, work, generators[-1], centre)
-    diagnostics = _diagnose(supervisor, ensemble, positions, trace, noise, stein, began)
-    info = {**ensemble.info, "gradient_noise": noise, "notes": "; ".join(supervisor.notes)}
-    _warn(supervisor, diagnostics, stein)
-    moments = ensemble.kept.moments() if ensemble.kept else None
-    return Run(ensemble.weights(positions), diagnostics, info, moments)
-
-
-def _diagnose(
-    supervisor: _Supervisor,
-    ensemble: Ensemble,
-    positions: FloatArray,
-    trace: FloatArray,
-    noise: float,
-    stein: SteinCheck,
-    began: float,
-) -> Diagnostics:
-    watched = _monitored(positions)
-    worst, bulk = float(rhat(watched).max()), float(bulk_ess(watched).min())
-    level = ensemble.info.get("diffusion")
-    shift = float(trace[..., 1].mean()) - level if level is not None else 0.0
-    converged = worst < 1.05 and bulk > 10.0 * len(positions)
-    biased = abs(stein.bias) > 0.1 + 4.0 * stein.error if np.isfinite(stein.error) else False
-    return Diagnostics(
-        max_rhat=worst,
-        min_bulk_ess=bulk,
-        min_tail_ess=float(tail_ess(watched).min()),
+    ensemble = sampler.start(problem, generators)
+    if ensemble.fallback is not None:
+        supervisor.max_restarts = supervisor.max_extensions = 1
+    outcome = _attempt(supervisor, ensemble, generators[-1])
+    if outcome is None:
+        assert ensemble.fallback is not None
+        supervisor.max_restarts, supervisor.max_extensions = MAX_RESTARTS, MAX_EXTENSIONS
+        supervisor.restarts = 0
+        outcome = _attempt(supervisor, ensemble.fallback(), generators[-1])
+        assert outcome is not None
+    ensemble, positions, trace, noise, stein = outcome
+    diagnostics = diagnose(
+        positions,
+        trace,
+        stein,
+        interrupted=supervisor.interrupted,
+        level=ensemble.info.get("diffusion"),
         temperature=ensemble.temperature(noise, trace),
-        thermostat_shift=shift,
-        bias=stein.bias,
         divergences=supervisor.restarts,
         n_iterations=supervisor.iterations,
         seconds=time.perf_counter() - began,
-        trustworthy=converged and not biased and not supervisor.interrupted,
     )
-
-
-def _warn(supervisor: _Supervisor, found: Diagnostics, stein: SteinCheck) -> None:
-    """At most one warning, the most serious, in a sentence that says what to do."""
-    if supervisor.interrupted:
-        warnings.warn(
-            "sampling was interrupted; the posterior holds the draws made so far "
-            f"(worst R-hat {found.max_rhat:.3f}): fit again for a full run",
-            InterruptedWarning,
-            stacklevel=4,
-        )
-    elif found.max_rhat >= 1.05 or (found.trustworthy is False and abs(stein.bias) < 0.1):
-        warnings.warn(
-            f"the chains have not converged (worst R-hat {found.max_rhat:.3f}, smallest ESS "
-            f"{found.min_bulk_ess:.0f}): increase n_draws, scale the features, or use "
-            'sampler="auto"',
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    elif not found.trustworthy:
-        warnings.warn(
-            f"the sampled variances are off by about {stein.bias:+.0%} (effective temperature "
-            f"{found.temperature:.2f}): use a smaller step or a larger batch_size, or "
-            'sampler="auto"',
-            BiasWarning,
-            stacklevel=4,
-        )
-    elif supervisor.restarts:
-        warnings.warn(
-            f"the step was halved {supervisor.restarts} time(s) because it was too large; the "
-            "posterior can be used, but scaling the features will make the fit faster",
-            StepSizeWarning,
-            stacklevel=4,
-        )
+    info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
+    info["notes"] = "; ".join(supervisor.notes)
+    warn_of(diagnostics, stein, supervisor.interrupted)
+    moments = ensemble.kept.moments() if ensemble.kept else None
+    return Run(ensemble.weights(positions), diagnostics, info, moments)

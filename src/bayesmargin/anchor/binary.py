@@ -41,8 +41,8 @@ class SlackMoments:
     reach.
     """
 
-    def __init__(self, problem: Problem, anchor: GaussianAnchor) -> None:
-        self.problem, self.anchor = problem, anchor
+    def __init__(self, problem: Problem, anchor: GaussianAnchor, certain: float = CERTAIN) -> None:
+        self.problem, self.anchor, self.certain = problem, anchor, certain
         self.scale = np.sqrt(anchor.variances())
         self.norm = 1.0
         if anchor.factor.ndim == 2:
@@ -55,7 +55,7 @@ class SlackMoments:
         factor = self.anchor.factor
         scores, norms = block_scores(values, self.anchor.mean, self.scale)
         centre = self.problem.margin - self.problem.sign[span] * scores
-        near = np.flatnonzero(np.abs(centre) < CERTAIN * self.norm * norms)
+        near = np.flatnonzero(np.abs(centre) <= self.certain * self.norm * norms)
         chosen = values[near]
         deviation = norms[near]
         if factor.ndim == 2:

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.anchor.binary import SlackMoments
+from bayesmargin.anchor.binary import CERTAIN, SlackMoments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import option_moments
-from bayesmargin.anchor.screening import SCREEN
+from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_sum, narrow_blas
 from bayesmargin.types import FloatArray, IntArray
@@ -40,10 +40,19 @@ class RowStates(NamedTuple):
             self.drift,
         )
 
+    def roughness(self) -> float:
+        """How far the energy is from smooth on the scale of the posterior.
 
-def row_states(
-    problem: Problem, anchor: GaussianAnchor, radius: float | None = SCREEN
-) -> RowStates:
+        The curvature of the anchor is a sum over kinks; this is the root mean square of their jumps
+        in force, in whitened coordinates. Far below one, many rows share the curvature and it acts
+        like a smooth one; above one, single rows make corners that a large step cuts.
+        """
+        share = normal_density(self.distance) * self.reach
+        total = float(share.sum())
+        return float(np.sqrt(share @ self.reach**2 / total)) if total > 0.0 else 0.0
+
+
+def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:
     """States of the rows whose kinks lie within ``radius`` of the anchor (None: of all rows)."""
     with narrow_blas(problem.source.n_columns):
         if problem.is_binary:
@@ -53,7 +62,7 @@ def row_states(
 
 def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:
     drift = np.zeros(problem.n_weights)
-    moments = SlackMoments(problem, anchor)
+    moments = SlackMoments(problem, anchor, np.inf if radius is None else CERTAIN)
     parts = []
     for span, values in problem.source.blocks():
         centre, near, _, deviation = moments(span, values)

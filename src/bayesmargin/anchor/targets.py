@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.rowstates import RowStates, row_states
-from bayesmargin.anchor.screening import SCREEN, allocate, gradient_noise, screen
+from bayesmargin.anchor.rowstates import RowStates
+from bayesmargin.anchor.screening import allocate, gradient_noise, screen
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.priors import CorrelatedPrior, GaussianPrior, LaplacePrior
 from bayesmargin.problem import Problem
+from bayesmargin.rows.files import FileSource
 from bayesmargin.rows.layout import DenseRows, SparseRows
 from bayesmargin.target import BinaryHinge, MulticlassHinge, Strata, Target
 from bayesmargin.types import FloatArray, IntArray
@@ -44,7 +45,7 @@ def prior_in_weights(
     return CorrelatedPrior(prior.mean, np.ascontiguousarray(prior.precision))
 
 
-def _hinge(
+def hinge_of(
     problem: Problem, index: IntArray, states: RowStates | None, centred: bool
 ) -> BinaryHinge | MulticlassHinge:
     """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor.
@@ -64,12 +65,12 @@ def _hinge(
     return MulticlassHinge(label, problem.margin, problem.n_classes, cost, reference)
 
 
-def gathered(problem: Problem, index: IntArray) -> DenseRows | SparseRows:
+def gathered(problem: Problem, index: IntArray, row_type: Any = ROW_TYPE) -> DenseRows | SparseRows:
     """Rows ``index`` in the form that samplers read."""
     values = problem.source.take(index)
     if isinstance(values, SparseRows):
         return values
-    return DenseRows(np.ascontiguousarray(values, dtype=ROW_TYPE))
+    return DenseRows(np.ascontiguousarray(values, dtype=row_type))
 
 
 def _all_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
@@ -86,22 +87,23 @@ def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) ->
     )
     prior = prior_in_weights(problem.prior, problem.n_weights)
     drift = np.zeros(problem.n_weights)
-    target = Target(rows, _hinge(problem, index, None, False), prior, Identity(), strata, drift)
+    target = Target(rows, hinge_of(problem, index, None, False), prior, Identity(), strata, drift)
     return PreparedTarget(target, Identity(), float("nan"), index.size)
 
 
 def anchored_target(
     problem: Problem,
     anchor: GaussianAnchor,
+    states: RowStates,
     batch_size: int,
     step: float,
     rng: np.random.Generator,
     *,
     control_variates: bool = True,
     whiten: bool = True,
+    row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates."""
-    states = row_states(problem, anchor, SCREEN if control_variates else None)
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
         strata = allocate(screening, batch_size, step)
@@ -116,24 +118,24 @@ def anchored_target(
     states = states.ordered(order)
     index = states.place
     reference = states if control_variates else None
-    rows_whitened = (
-        whiten
-        and problem.is_binary
-        and isinstance(problem.prior, GaussianBelief)
-        and (anchor.factor.ndim == 2)
-    )
-    if rows_whitened:
-        hinge = _hinge(problem, index, states, centred=True)
+    if whiten and rows_can_be_whitened(problem, anchor):
+        hinge = hinge_of(problem, index, states, centred=True)
         assert isinstance(hinge, BinaryHinge)
         if reference is None:
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
-        return _whitened_rows(problem, anchor, index, hinge, strata, drift, noise)
+        return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type)
     coordinates = whitened_coordinates(anchor) if whiten else Identity()
-    rows = gathered(problem, index)
+    rows = gathered(problem, index, row_type)
     prior = prior_in_weights(problem.prior, problem.n_weights)
-    hinge = _hinge(problem, index, reference, centred=False)
+    hinge = hinge_of(problem, index, reference, centred=False)
     target = Target(rows, hinge, prior, coordinates, strata, drift)
     return PreparedTarget(target, coordinates, noise, index.size)
+
+
+def rows_can_be_whitened(problem: Problem, anchor: GaussianAnchor) -> bool:
+    """Whether the change of coordinates can be made once, on the rows, and not at every step."""
+    gaussian = isinstance(problem.prior, GaussianBelief)
+    return problem.is_binary and gaussian and anchor.factor.ndim == 2
 
 
 def whitened_coordinates(anchor: GaussianAnchor) -> Any:
@@ -143,7 +145,7 @@ def whitened_coordinates(anchor: GaussianAnchor) -> Any:
     return rotated(anchor.mean, anchor.factor)
 
 
-def _whitened_rows(
+def whitened_rows(
     problem: Problem,
     anchor: GaussianAnchor,
     index: IntArray,
@@ -151,14 +153,17 @@ def _whitened_rows(
     strata: Strata,
     drift: FloatArray,
     noise: float,
+    row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Transform the rows once, so that a step needs no change of coordinates."""
     prior = problem.prior
     assert isinstance(prior, GaussianBelief)
     basis, curvature = anchor.with_prior_axes(prior)
-    rows = np.empty((index.size, basis.shape[1]), dtype=ROW_TYPE)
-    for start in range(0, index.size, 8192):
-        span = slice(start, start + 8192)
+    rows = np.empty((index.size, basis.shape[1]), dtype=row_type)
+    # A file is read once, whatever is taken from it; memory is read in small pieces.
+    piece = index.size if isinstance(problem.source, FileSource) else 8192
+    for start in range(0, index.size, max(1, piece)):
+        span = slice(start, start + piece)
         rows[span] = problem.source.take(index[span]) @ basis
     slope = prior.expectation(anchor.mean, np.zeros_like(anchor.mean))[1]
     target = Target(

@@ -37,8 +37,9 @@ def _energy(rows, facts, margin, mean, gradient, curvature, scores):  # type: ig
     label, cost, tau = facts
     count, total = scores.shape[0], 0.0
     bends = np.empty_like(scores)
+    table = mean.reshape(mean.shape[0] // count, count)
     for i in range(label.shape[0]):
-        row_scores(rows, i, mean, scores)
+        row_scores(rows, i, table, scores)
         total -= cost[i] * scores[label[i]]
         for k in range(count):
             scores[k] += margin if k != label[i] else 0.0
@@ -75,8 +76,9 @@ def winning_options(
 def _winners(rows, facts, margin, mean, drift, scores, out):  # type: ignore[no-untyped-def]
     label, cost = facts
     count = scores.shape[0]
+    table = mean.reshape(mean.shape[0] // count, count)
     for i in range(label.shape[0]):
-        row_scores(rows, i, mean, scores)
+        row_scores(rows, i, table, scores)
         best = winner(margin, scores, label[i])
         if best != label[i]:
             row_add(rows, i, cost[i], drift[best::count])

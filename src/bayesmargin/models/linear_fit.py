@@ -139,6 +139,7 @@ def _worst(found: Sequence[Diagnostics]) -> Diagnostics:
     choose: dict[str, Any] = {
         "min_bulk_ess": min,
         "min_tail_ess": min,
+        "converged": all,
         "trustworthy": all,
         "n_iterations": sum,
         "seconds": sum,

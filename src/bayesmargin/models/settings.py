@@ -5,14 +5,28 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT, Sampler
+from bayesmargin.samplers import (
+    SGHMC,
+    SSGLD,
+    SSGNHT,
+    AugmentationGibbs,
+    AusterityMetropolis,
+    Auto,
+    LangevinMC,
+    Sampler,
+    SubgradientHMC,
+)
 from bayesmargin.samplers.base import require_choice, require_positive
 
 SAMPLERS: dict[str, type[Sampler]] = {
-    "auto": SSGNHT,
+    "auto": Auto,
     "ssgnht": SSGNHT,
     "ssgld": SSGLD,
     "sghmc": SGHMC,
+    "hmc": SubgradientHMC,
+    "lmc": LangevinMC,
+    "gibbs": AugmentationGibbs,
+    "srwm": AusterityMetropolis,
 }
 
 

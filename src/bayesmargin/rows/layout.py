@@ -30,8 +30,8 @@ def row_square_add(rows: Any, index: int, scale: float, out: FloatArray) -> None
     raise TypeError(f"{type(rows).__name__} is not a row layout")
 
 
-def row_scores(rows: Any, index: int, weights: FloatArray, scores: FloatArray) -> None:
-    """Write the scores of row ``index`` for all classes, weights interleaved (generic)."""
+def row_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> None:
+    """Inner products of a row with every column of ``table`` (generic, compiled only)."""
     raise TypeError(f"{type(rows).__name__} is not a row layout")
 
 
@@ -79,12 +79,15 @@ def dense_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] #
 
 
 @implements(row_scores, DenseRows)
-def dense_scores(rows, index, weights, scores):  # type: ignore[no-untyped-def] # noqa: D103
-    values, count = rows.values, scores.shape[0]
-    scores[:] = 0.0
+def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    values = rows.values
+    n_classes = table.shape[1]
+    for k in range(n_classes):
+        scores[k] = 0.0
     for j in range(values.shape[1]):
-        for k in range(count):
-            scores[k] += values[index, j] * weights[j * count + k]
+        value = values[index, j]
+        for k in range(n_classes):
+            scores[k] += value * table[j, k]
 
 
 @implements(row_spread, DenseRows)
@@ -144,14 +147,14 @@ def sparse_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] 
 
 
 @implements(row_scores, SparseRows)
-def sparse_scores(rows, index, weights, scores):  # type: ignore[no-untyped-def] # noqa: D103
+def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
     count = scores.shape[0]
     for c in range(count):
-        scores[c] = weights[rows.last * count + c] if rows.constant else 0.0
+        scores[c] = table[rows.last, c] if rows.constant else 0.0
     for k in range(rows.begin[index], rows.end[index]):
-        value, first = rows.values[k], rows.indices[k] * count
+        value, column = rows.values[k], rows.indices[k]
         for c in range(count):
-            scores[c] += value * weights[first + c]
+            scores[c] += value * table[column, c]
 
 
 @implements(row_spread, SparseRows)

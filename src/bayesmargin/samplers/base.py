@@ -8,22 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bayesmargin.chains import ChainLike
 from bayesmargin.problem import Problem
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray
-
-
-class ChainLike(Protocol):
-    """A chain that can be advanced; draws are positions, which an ensemble turns into weights."""
-
-    draws: list[FloatArray]
-    trace: list[FloatArray]
-
-    def run(self, n_draws: int, thin: int) -> None:
-        """Append ``n_draws`` draws, ``thin`` iterations apart, and their trace rows."""
-
-    def forget(self) -> None:
-        """Drop the draws made so far (warm-up)."""
 
 
 @dataclass
@@ -56,6 +44,12 @@ class Ensemble:
     """Compiled target of the positions, when the checks of bias and noise apply to it."""
     temperature: Callable[[float, FloatArray], float] = lambda noise, trace: 1.0
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
+    facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
+    """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
+    step_is_given: bool = False
+    """Whether the user chose the step: it is then never changed, and a divergence is an error."""
+    fallback: Callable[[], "Ensemble"] | None = None
+    """Chains of a slower, safer sampler, for the case that this one's draws turn out poor."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
     movable: bool = True

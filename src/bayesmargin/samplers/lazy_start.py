@@ -144,6 +144,7 @@ def _place(
         target=prepared.target,
         temperature=partial(sampler.temperature, step),
         restart=restart if sampler.preconditioner == "hessian" else None,
+        step_is_given=sampler.step is not None,
         movable=False,
         kept=draws,
     )

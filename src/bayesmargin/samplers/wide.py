@@ -16,7 +16,7 @@ from bayesmargin.anchor.wide import WideAnchor, by_class
 from bayesmargin.chains import TRACE_NAMES, record
 from bayesmargin.coordinates import positions_from
 from bayesmargin.errors import DivergenceError
-from bayesmargin.samplers.state import State
+from bayesmargin.state import State
 from bayesmargin.storage import DrawStore, Moments
 from bayesmargin.target import Workspace
 from bayesmargin.types import FloatArray, IntArray

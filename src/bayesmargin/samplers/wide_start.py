@@ -13,7 +13,6 @@ from bayesmargin.problem import Problem
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
-from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.wide import (
     WideChain,
     WideDraws,
@@ -23,6 +22,7 @@ from bayesmargin.samplers.wide import (
     watched_coordinates,
     weights_by_class,
 )
+from bayesmargin.state import initial_state
 from bayesmargin.target import InterleavedHinge, workspace
 from bayesmargin.types import FloatArray
 
@@ -48,7 +48,9 @@ def start_wide(
         anchor = fit_wide_anchor(problem, generators[-1])
         if sampler.preconditioner != "hessian":
             anchor = unscaled(anchor)
-    return _place(sampler, problem, generators, anchor, sampler.step or STRIDE * sampler.default_step())
+    return _place(
+        sampler, problem, generators, anchor, sampler.step or STRIDE * sampler.default_step()
+    )
 
 
 def _prepare(
@@ -114,6 +116,7 @@ def _place(
         target=prepared.target,
         temperature=partial(sampler.temperature, step),
         restart=restart if sampler.preconditioner == "hessian" else None,
+        step_is_given=sampler.step is not None,
         movable=False,
         kept=draws,
     )
