@@ -114,7 +114,7 @@ def main() -> None:
         cases["imdb"] = imdb()
     table, seconds = {}, 0.5 if options.quick else 3.0
     print(
-        f"{'problem':20} {'rows':>8} {'features':>9} {'dense it/s':>11} {'lazy it/s':>11} {'ratio':>7}"
+        f"{'problem':20} {'rows':>8} {'features':>9} {'dense it/s':>11} {'lazy it/s':>11}   ratio"
     )
     for name, (matrix, label) in cases.items():
         problem = problem_of(matrix, label)

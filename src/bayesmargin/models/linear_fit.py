@@ -14,8 +14,10 @@ from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.rowspace import row_space
 from bayesmargin.rows.source import DenseSource, RowSource
 from bayesmargin.rows.sparse import SparseSource
+from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.sampling import Run, sample
 from bayesmargin.storage import draw_array
@@ -167,7 +169,12 @@ def sample_linear(
             part = LinearData(data.values, own, data.weight, 2)
         problem = make_problem(part, prior, settings.C, settings.margin, settings.fit_intercept)
         spawned = [rng.spawn(1)[0] for rng in generators]
-        runs.append(sample(problem, sampler, spawned, settings.n_draws, settings.n_jobs, progress))
+        space = row_space(problem) if isinstance(sampler, Auto) else None
+        small = problem if space is None else space.problem
+        run = sample(small, sampler, spawned, settings.n_draws, settings.n_jobs, progress)
+        if space is not None:
+            run.weights, run.moments = space.lift(run.weights, spawned[-1])
+        runs.append(run)
     return joined(runs)
 
 
