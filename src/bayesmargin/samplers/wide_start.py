@@ -29,7 +29,7 @@ from bayesmargin.types import FloatArray
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
 
-STRIDE = 1.5  # most coordinates of a wide posterior are nearly those of the prior, without noise
+STRIDE = 1.2  # most coordinates of a wide posterior are nearly those of the prior, without noise
 
 
 def is_wide(problem: Problem) -> bool:
@@ -109,7 +109,7 @@ def _place(
     return Ensemble(
         chains=chains,
         weights=draws.weights,
-        thin=sampler.thin or max(1, round(0.5 * pace)),
+        thin=sampler.thin or max(1, round(0.9 * pace)),
         warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
         adaptive=sampler.thin is None and sampler.burn_in is None,
         info=description(sampler, prepared, anchor, step),
