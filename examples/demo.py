@@ -1,7 +1,7 @@
 """What the library is for, in one run: a linear SVM that knows how sure it is.
 
 Fits the breast-cancer data that ship with scikit-learn, prints accuracy, log loss and calibration
-beside ``LinearSVC`` and a calibrated ``LinearSVC``, and draws the posterior and a reliability curve.
+beside ``LinearSVC`` and a calibrated one, and draws the posterior and a reliability curve.
 """
 
 import time
@@ -38,7 +38,7 @@ def compare(X, y, X_test, y_test):
     rows, fitted = [], {}
     models = {
         "LinearSVC": LinearSVC(loss="hinge", max_iter=100_000, random_state=0),
-        "LinearSVC, calibrated by 5 folds": CalibratedClassifierCV(LinearSVC(random_state=0)),
+        "calibrated LinearSVC": CalibratedClassifierCV(LinearSVC(random_state=0)),
         "BayesianLinearSVC": BayesianLinearSVC(random_state=0),
     }
     for name, model in models.items():
