@@ -80,6 +80,7 @@ def _bounds(problem: Problem) -> tuple[Any, Any]:
     prior = problem.prior
     low: Any
     high: Any
+    spread: Any
     if isinstance(prior, GaussianBelief):
         if prior.precision.ndim == 1:
             spread = 9.0 / np.sqrt(prior.precision)
@@ -92,7 +93,7 @@ def _bounds(problem: Problem) -> tuple[Any, Any]:
     for _ in range(6):
         points, _ = _grid(low, high, {1: 400, 2: 60, 3: 24}[size])
         energy = energies(problem, points)
-        kept = points[energy < energy.min() + 36.0]
+        kept = points[energy < energy.min() + 28.0]
         cell = (high - low) / {1: 400, 2: 60, 3: 24}[size]
         low, high = kept.min(axis=0) - 1.5 * cell, kept.max(axis=0) + 1.5 * cell
     return low, high
