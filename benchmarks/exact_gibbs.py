@@ -80,10 +80,11 @@ def main() -> None:
     met = speedup >= WANTED_SPEEDUP and share >= WANTED_SHARE
     print(
         f"{'MET' if met else 'MISSED'}: {speedup:.1f} times plain NumPy (wanted "
-        f"{WANTED_SPEEDUP:.0f}), {share:.0%} of the flop rate of X.T @ X (wanted {WANTED_SHARE:.0%})"
+        f"{WANTED_SPEEDUP:.0f}), {share:.0%} of the flop rate of X.T @ X "
+        f"(wanted {WANTED_SHARE:.0%})"
     )
     RESULT.parent.mkdir(exist_ok=True)
-    figures = {name: elapsed for name, elapsed in table}
+    figures = dict(table)
     RESULT.write_text(
         json.dumps(
             {"seconds": figures, "speedup": speedup, "flop_share": share, "met": met}, indent=1

@@ -20,7 +20,7 @@ from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
-from bayesmargin.rows.layout import row_add, row_dot
+from bayesmargin.rows.layout import row_add, row_dot, row_scores
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -81,7 +81,7 @@ def workspace(target: Target, dtype: Any) -> Workspace:
         working=np.zeros(n_weights, dtype=dtype),
         data=np.zeros(n_weights),
         prior=np.zeros(n_weights),
-        scores=np.zeros(n_classes),
+        scores=np.zeros(n_classes, dtype=dtype),
         gradient=np.zeros(n_weights),
     )
 
@@ -101,8 +101,13 @@ def add_rows(
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
+def set_working(hinge: Any, weights: FloatArray, working: FloatArray) -> None:
+    """Copy weights to the precision and order in which rows are multiplied with them (generic)."""
+    raise TypeError(f"{type(hinge).__name__} is not a hinge")
+
+
 def row_log_psi(hinge: Any, rows: Any, index: int, weights: FloatArray, work: Any) -> float:
-    """Log pseudo-likelihood of one row at ``weights`` (generic)."""
+    """Log pseudo-likelihood of one row at weights in working order (generic)."""
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
@@ -128,18 +133,15 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
     return energy
 
 
+@implements(set_working, BinaryHinge)
+def _binary_working(hinge, weights, working):  # type: ignore[no-untyped-def]
+    working[:] = weights
+
+
 @implements(row_log_psi, BinaryHinge)
 def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
     slack = hinge.slack[index] - hinge.sign[index] * row_dot(rows, index, weights)
     return -hinge.cost[index] * max(0.0, slack)
-
-
-@jit
-def class_scores(rows, index, weights, scores):  # type: ignore[no-untyped-def]
-    """Scores of one row for all classes; ``weights`` holds the classes one after another."""
-    size = weights.shape[0] // scores.shape[0]
-    for k in range(scores.shape[0]):
-        scores[k] = row_dot(rows, index, weights[k * size : (k + 1) * size])
 
 
 @implements(add_rows, MulticlassHinge)
@@ -147,10 +149,11 @@ def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped
     first, size, index, count = block
     weights, data, scores = work.working, work.data, work.scores
     length = weights.shape[0] // hinge.n_classes
+    table = weights.reshape(length, hinge.n_classes)
     energy = 0.0
     for _ in range(count):
         d = first + index
-        class_scores(rows, d, weights, scores)
+        row_scores(rows, d, table, scores)
         label, before = hinge.label[d], hinge.reference[d]
         now = winner(hinge.margin, scores, label)
         if now != before:
@@ -165,9 +168,19 @@ def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped
     return energy
 
 
+@implements(set_working, MulticlassHinge)
+def _multiclass_working(hinge, weights, working):  # type: ignore[no-untyped-def]
+    # Classes side by side for each feature: the inner loop of row_scores runs over neighbours.
+    length = weights.shape[0] // hinge.n_classes
+    for k in range(hinge.n_classes):
+        for j in range(length):
+            working[j * hinge.n_classes + k] = weights[k * length + j]
+
+
 @implements(row_log_psi, MulticlassHinge)
 def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
-    class_scores(rows, index, weights, work.scores)
+    table = weights.reshape(weights.shape[0] // hinge.n_classes, hinge.n_classes)
+    row_scores(rows, index, table, work.scores)
     label = hinge.label[index]
     return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
 
@@ -181,7 +194,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     once, every row is equally likely, and memory is read in order.
     """
     to_weights(target.coordinates, position, work.weights)
-    work.working[:] = work.weights
+    set_working(target.hinge, work.weights, work.working)
     work.data[:] = target.drift
     start, take = target.strata.start, target.strata.take
     for s in range(take.shape[0]):
@@ -210,7 +223,7 @@ def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     their hinge minus its continuation from the reference, and ``drift`` the continuations.
     """
     to_weights(target.coordinates, position, work.weights)
-    work.working[:] = work.weights
+    set_working(target.hinge, work.weights, work.working)
     work.data[:] = target.drift
     start = target.strata.start
     last = start.shape[0] - 1 if n_strata < 0 else n_strata

@@ -6,7 +6,7 @@ import pytest
 from bayesmargin.anchor.exact import complete_target
 from bayesmargin.chains import record
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values, sequential_test
-from bayesmargin.samplers.state import initial_state
+from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
 from bayesmargin.validation.problems import five_rows, small_problem
 from bayesmargin.validation.quadrature import energies

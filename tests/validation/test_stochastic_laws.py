@@ -97,7 +97,7 @@ def test_a_frozen_scale_is_langevin_in_its_metric():
     sampler = SSGLD(step=0.8, preconditioner="adagrad", control_variates=False, freeze_after=50)
     rng = np.random.default_rng(5)
     from bayesmargin.chains import record
-    from bayesmargin.samplers.state import initial_state
+    from bayesmargin.state import initial_state
 
     target = plain_target(problem, 5, rng).target
     state = initial_state(np.zeros(2), rng, 0.0)

@@ -4,26 +4,14 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from bayesmargin.chains import ChainLike
 from bayesmargin.problem import Problem
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray
-
-
-class ChainLike(Protocol):
-    """A chain that can be advanced; draws are positions, which an ensemble turns into weights."""
-
-    draws: list[FloatArray]
-    trace: list[FloatArray]
-
-    def run(self, n_draws: int, thin: int) -> None:
-        """Append ``n_draws`` draws, ``thin`` iterations apart, and their trace rows."""
-
-    def forget(self) -> None:
-        """Drop the draws made so far (warm-up)."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements, jit
-from bayesmargin.samplers.state import advance
+from bayesmargin.state import advance
 from bayesmargin.target import energy
 from bayesmargin.types import FloatArray, IntArray
 

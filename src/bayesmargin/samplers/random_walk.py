@@ -19,8 +19,8 @@ from scipy import stats
 from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import to_weights
 from bayesmargin.priors import prior_energy
-from bayesmargin.samplers.state import advance
-from bayesmargin.target import row_log_psi
+from bayesmargin.state import advance
+from bayesmargin.target import row_log_psi, set_working
 from bayesmargin.types import FloatArray
 
 
@@ -89,9 +89,10 @@ def austerity_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     before, after = prior_energy(target.prior, work.weights), prior_energy(target.prior, work.data)
     threshold = (math.log(1.0 - rng.random()) + after - before) / n_rows
     first = int(rng.random() * n_rows)
-    accept, count = sequential_test(
-        dynamics, target, work.weights, work.data, threshold, first, work
-    )
+    now, proposed = work.working, work.prior
+    set_working(target.hinge, work.weights, now)
+    set_working(target.hinge, work.data, proposed)
+    accept, count = sequential_test(dynamics, target, now, proposed, threshold, first, work)
     if accept:
         state.position[:] = proposal
     # The trace averages these two: the acceptance rate and the share of the rows that was read.

@@ -15,8 +15,8 @@ from bayesmargin.chains import Chain
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
-from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.stochastic import around
+from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 

@@ -19,8 +19,8 @@ from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
 from bayesmargin.samplers.friction import Friction
 from bayesmargin.samplers.langevin import Langevin
-from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.thermostat import EulerThermostat, SymmetricThermostat
+from bayesmargin.state import initial_state
 from bayesmargin.steps import AdaGrad, Constant, Polynomial, Preconditioner, RMSprop, Unscaled
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray

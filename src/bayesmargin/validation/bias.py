@@ -7,8 +7,8 @@ import numpy as np
 
 from bayesmargin.chains import record
 from bayesmargin.problem import Problem
-from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.stochastic import StochasticSampler
+from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.validation.agreement import monte_carlo_error

@@ -26,8 +26,8 @@ from bayesmargin.samplers.augmentation import gibbs_work, record_sweeps, refresh
 from bayesmargin.samplers.augmentation_settings import GibbsChain, augmented, gibbs_state
 from bayesmargin.samplers.hamiltonian import hamiltonian_state
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
-from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.stochastic import StochasticSampler
+from bayesmargin.state import initial_state
 from bayesmargin.target import Target, workspace
 from bayesmargin.types import FloatArray
 
