@@ -176,7 +176,7 @@ def test_a_target_that_is_not_a_number(sampler):
 
 
 def test_settings_outside_their_range():
-    with pytest.raises(ValueError, match="epsilon=1.0"):
+    with pytest.raises(ValueError, match=r"epsilon=1\.0"):
         AusterityMetropolis(epsilon=1.0)
     with pytest.raises(ValueError, match=r"epsilon=-0\.1"):
         AusterityMetropolis(epsilon=-0.1)

@@ -23,9 +23,9 @@ ROWS = {  # step: bias of E x, E x^2, P(x < 1) of the invariant law, by integrat
 }
 
 
-@pytest.mark.parametrize("step", ROWS)
+@pytest.mark.parametrize("step", [0.4, pytest.param(0.2, marks=pytest.mark.slow)])
 def test_langevin_has_the_published_bias(step):
-    n_draws, thin = 1_000_000, 12 if step == 0.4 else 30
+    n_draws, thin = (400_000, 10) if step == 0.4 else (1_000_000, 30)
     draws, _ = long_run(SSGLD(step=step, **RAW), one_kink(), n_draws, thin, seed=1)
     x = draws[..., 0]
     truth = np.array([1.1736773, 1.7356427, 0.3912258])
@@ -33,27 +33,44 @@ def test_langevin_has_the_published_bias(step):
         mean, error = monte_carlo_error(values.astype(float))
         assert abs(mean - exact - bias) < 4.0 * error
         if step == 0.4:
-            assert 5.0 * error < bias  # fine enough to tell the biased law from the exact one
+            assert 3.0 * error < bias  # fine enough to tell the biased law from the exact one
 
 
-ORDERS = {
-    "ssgld": (lambda h: SSGLD(step=h, **RAW), (0.25, 0.32, 0.4, 0.5, 0.63), 2.0, 0.3),
-    "ssi": (lambda h: SSGNHT(step=h, diffusion=2.0, **RAW), (0.35, 0.45, 0.6, 0.8, 1.0), 2.0, 0.5),
+ORDERS = {  # step to sampler, steps, draws, iterations between draws, order, tolerance
+    "ssgld": (
+        lambda h: SSGLD(step=h, **RAW),
+        (0.2, 0.25, 0.32, 0.4, 0.5),
+        400_000,
+        lambda h: 1.5 / h**2,
+        2.0,
+        0.3,
+    ),
+    "ssi": (
+        lambda h: SSGNHT(step=h, diffusion=2.0, **RAW),
+        (0.5, 0.65, 0.8, 1.0, 1.2),
+        400_000,
+        lambda h: 4.0 / h,
+        2.0,
+        0.5,
+    ),
     "euler": (
         lambda h: SSGNHT(step=h, diffusion=2.0, integrator="euler", **RAW),
-        (0.02, 0.03, 0.045, 0.07, 0.1),
+        (0.05, 0.07, 0.1, 0.14, 0.2),
+        60_000,
+        lambda h: 4.0 / h,
         1.0,
         0.3,
     ),
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORDERS)
 def test_order_of_the_bias_in_the_step(name):
-    make, steps, order, tolerance = ORDERS[name]
-    thin = [max(1, round(4.0 / h if name != "ssgld" else 1.5 / h**2)) for h in steps]
+    make, steps, n_draws, pace, order, tolerance = ORDERS[name]
+    thin = [max(1, round(pace(h))) for h in steps]
     curve = bias_curve(
-        make, five_rows(), lambda w: (w**2).sum(axis=-1), steps, 300_000, thin, seed=3
+        make, one_kink(), lambda w: (w**2).sum(axis=-1), steps, n_draws, thin, seed=3
     )
     assert curve.order_error < 0.5 * tolerance, curve
     assert curve.order == pytest.approx(order, abs=tolerance), curve
@@ -71,13 +88,13 @@ def test_the_thermostat_shifts_by_half_the_step_times_the_gradient_noise(sixty):
     step, runs = 0.05, {}
     for batch in (60, 10):
         sampler = SSGNHT(step=step, diffusion=2.0, batch_size=batch, **RAW)
-        runs[batch] = long_run(sampler, sixty, 200_000, 20, seed=2)
+        runs[batch] = long_run(sampler, sixty, 60_000, 20, seed=2)
     shift = runs[10][1][..., 1].mean() - runs[60][1][..., 1].mean()
     target = plain_target(sixty, 10, np.random.default_rng(2)).target
     work = workspace(target, np.float32)
     noise = np.mean(
         [
-            gradient_noise(target, runs[10][0][:, k::400], work, np.random.default_rng(k))
+            gradient_noise(target, runs[10][0][:, k::200], work, np.random.default_rng(k))
             for k in range(40)
         ]
     )
@@ -87,7 +104,7 @@ def test_the_thermostat_shifts_by_half_the_step_times_the_gradient_noise(sixty):
 @pytest.mark.parametrize(("integrator", "step"), [("ssi", 0.2), ("euler", 0.05)])
 def test_kinetic_temperature_is_one(integrator, step, sixty):
     sampler = SSGNHT(step=step, integrator=integrator, diffusion=2.0, batch_size=20, **RAW)
-    _, trace = long_run(sampler, sixty, 100_000, 10, seed=4)
+    _, trace = long_run(sampler, sixty, 30_000, 20, seed=4)
     assert trace[..., 0].mean() == pytest.approx(1.0, abs=0.01)
 
 
@@ -103,7 +120,7 @@ def test_a_frozen_scale_is_langevin_in_its_metric():
     state = initial_state(np.zeros(2), rng, 0.0)
     work = workspace(target, np.float32)
     dynamics = sampler.dynamics(0.8, 5)
-    draws, trace = np.empty((300_000, 2)), np.empty((300_000, 3))
+    draws, trace = np.empty((100_000, 2)), np.empty((100_000, 3))
     record(dynamics, target, state, work, rng, 20, draws[:100], trace[:100])
     scale = 1.0 / (1e-5 + np.sqrt(state.moment))
     frozen = state.moment.copy()
@@ -114,7 +131,7 @@ def test_a_frozen_scale_is_langevin_in_its_metric():
     moved = replace(
         small_problem(rows, problem.label), prior=GaussianBelief(np.zeros(2), scale.copy())
     )
-    plain, _ = long_run(SSGLD(step=0.8, **RAW), moved, 300_000, 20, seed=6)
+    plain, _ = long_run(SSGLD(step=0.8, **RAW), moved, 100_000, 20, seed=6)
     plain = plain * np.sqrt(scale)
     for power in (1, 2):
         one, one_error = monte_carlo_error(draws[None] ** power)
@@ -136,17 +153,17 @@ def _scaled_langevin(rng, n_steps, step, corrected):
 
 def test_a_scale_that_depends_on_the_weights_needs_its_gamma_term():
     """Why the library's scales depend on the past only: without Gamma the variance doubles."""
-    assert _scaled_langevin(np.random.default_rng(0), 20_000_000, 0.1, True) == pytest.approx(
-        1.004, abs=0.03
+    assert _scaled_langevin(np.random.default_rng(0), 6_000_000, 0.1, True) == pytest.approx(
+        1.004, abs=0.05
     )
-    assert _scaled_langevin(np.random.default_rng(0), 20_000_000, 0.1, False) == pytest.approx(
-        2.013, abs=0.1
+    assert _scaled_langevin(np.random.default_rng(0), 6_000_000, 0.1, False) == pytest.approx(
+        2.013, abs=0.2
     )
 
 
 def test_small_steps_agree_with_quadrature():
     truth = quadrature(five_rows())
-    for sampler, thin in ((SSGLD(step=0.05, **RAW), 800), (SSGNHT(step=0.1, **RAW), 40)):
-        draws, _ = long_run(sampler, five_rows(), 20_000, thin, seed=8)
+    for sampler, thin in ((SSGLD(step=0.08, **RAW), 150), (SSGNHT(step=0.1, **RAW), 40)):
+        draws, _ = long_run(sampler, five_rows(), 15_000, thin, seed=8)
         scores = moment_scores(draws, truth.mean, np.diag(truth.covariance))
         assert np.abs(scores).max() < 4.0, (sampler, scores)
