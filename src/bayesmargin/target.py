@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import implements, inlined, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
@@ -185,7 +185,7 @@ def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[
     return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
 
 
-@jit
+@inlined
 def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
@@ -207,7 +207,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     _finish_gradient(target, work)
 
 
-@jit
+@inlined
 def _finish_gradient(target, work):  # type: ignore[no-untyped-def]
     prior_gradient(target.prior, work.weights, work.prior)
     for j in range(work.weights.shape[0]):
