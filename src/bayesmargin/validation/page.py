@@ -67,7 +67,7 @@ KERNELS: dict[str, tuple[Sampler, int]] = {
     "LangevinMC": (LangevinMC(step=1.0), 1),
     "AugmentationGibbs": (AugmentationGibbs(), 1),
     "AusterityMetropolis": (AusterityMetropolis(epsilon=0.0, step=1.0, preconditioner=None), 3),
-    "SSGLD, h 0.15": (SSGLD(step=0.15, **RAW), 20),
+    "SSGLD, h 0.15": (SSGLD(step=0.15, **RAW), 60),
     "SSGNHT, h 0.1": (SSGNHT(step=0.1, **RAW), 10),
     "SGHMC, h 0.02": (SGHMC(step=0.02, **RAW), 50),
     "SSGLD, h 1: a step too large": (SSGLD(step=1.0, **RAW), 2),
