@@ -13,7 +13,7 @@ from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.validation.agreement import monte_carlo_error
 from bayesmargin.validation.kernels import plain_target
-from bayesmargin.validation.quadrature import Reference, quadrature
+from bayesmargin.validation.quadrature import quadrature
 
 Function = Callable[[FloatArray], FloatArray]
 
@@ -75,16 +75,16 @@ def bias_curve(
     n_draws: int = 200_000,
     thin: int | Sequence[int] = 10,
     seed: int = 0,
-    reference: Reference | None = None,
+    truth: float | None = None,
 ) -> BiasCurve:
-    """Error of one expectation at several steps, against quadrature.
+    """Error of one expectation at several steps.
 
     Parameters
     ----------
     make : function
         Sampler for a step, such as ``lambda step: SSGLD(step=step, preconditioner=None)``.
     problem : Problem
-        A posterior of one to three weights.
+        A posterior of one to three weights, or one whose ``truth`` is known.
     function : function
         Turns weights (..., weight) into the values (...) whose expectation is followed.
     steps : sequence of float
@@ -93,11 +93,12 @@ def bias_curve(
         Draws at each step, iterations apart (one number, or one a step).
     seed : int
         Seed of all randomness.
-    reference : Reference, optional
-        Result of :func:`quadrature`, when it is at hand.
+    truth : float, optional
+        The expectation under the posterior; left out, it is found by quadrature.
     """
-    reference = reference or quadrature(problem)
-    truth = float(reference.expectation(function(reference.points)))
+    if truth is None:
+        reference = quadrature(problem)
+        truth = float(reference.expectation(function(reference.points)))
     gaps = [thin] * len(steps) if isinstance(thin, int) else list(thin)
     bias, error = np.empty(len(steps)), np.empty(len(steps))
     for k, (step, gap) in enumerate(zip(steps, gaps, strict=True)):

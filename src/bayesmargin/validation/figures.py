@@ -89,6 +89,9 @@ def bias_curves(curves: Mapping[str, BiasCurve], path: Path) -> None:
         axis.plot(curve.steps, middle * (curve.steps / centre) ** curve.order, color=colour, lw=1)
     axis.set_xscale("log")
     axis.set_yscale("log")
+    ticks = [0.03, 0.05, 0.1, 0.2, 0.4]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.set_xticks([], minor=True)
     axis.set_xlabel("step h")
     axis.set_ylabel("absolute bias of E x²")
     axis.legend(fontsize=8, frameon=False)

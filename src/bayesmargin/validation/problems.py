@@ -43,6 +43,11 @@ def one_kink() -> Problem:
     return small_problem(np.ones((1, 1)), np.array([1]), cost=3.0)
 
 
+def many_kinks(n_weights: int = 30) -> Problem:
+    """Independent copies of :func:`one_kink`: known moments, and a statistic a weight each draw."""
+    return small_problem(np.eye(n_weights), np.ones(n_weights, dtype=np.int64), cost=3.0)
+
+
 def five_rows(prior: str = "gaussian") -> Problem:
     """Two weights, five rows, two classes."""
     rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 1.0]])
