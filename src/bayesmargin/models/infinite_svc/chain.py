@@ -1,0 +1,207 @@
+"""One chain: its state, how it starts, and one sweep at a time, so that it can stop anywhere."""
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.assignments import EXACT, sweep_assignments
+from bayesmargin.models.infinite_svc.concentration import draw_concentration
+from bayesmargin.models.infinite_svc.gaussian import (
+    fill_features,
+    log_predictive,
+    recompute,
+    reset_to_prior,
+    student_table,
+)
+from bayesmargin.models.infinite_svc.newcomer import log_evidence
+from bayesmargin.models.infinite_svc.split_merge import split_merge
+from bayesmargin.models.infinite_svc.state import (
+    Assignment,
+    Base,
+    Components,
+    Hinge,
+    Rows,
+    empty_components,
+    group_members,
+    grow,
+)
+from bayesmargin.models.infinite_svc.weights import update_experts
+from bayesmargin.types import FloatArray, IntArray
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What a sweep does; none of it changes the target, apart from the hinge and the prior."""
+
+    hinge: Hinge
+    method: Any  #: weights sampler, a NamedTuple of the ``weights_*`` files
+    scheme: int = EXACT  #: new components: exact integral, or the number of auxiliary ones
+    proposals: int = 0  #: split or merge proposals in a sweep
+    scans: int = 3  #: restricted Gibbs scans that shape a proposed split
+    share: float = 1.0  #: part of the rows visited in a sweep
+    prior: tuple[float, float] | None = None  #: Gamma prior of the concentration; None: fixed
+
+
+def make_base(
+    location: FloatArray,
+    strength: float,
+    degrees: float,
+    scatter: FloatArray,
+    weight_scale: float,
+    rows: int,
+) -> Base:
+    """Base measure with the tables that a data set of ``rows`` rows needs."""
+    table = student_table(location.shape[0], strength, degrees, rows + 1)
+    return Base(location, strength, degrees, scatter, table, weight_scale)
+
+
+def make_rows(
+    covariates: FloatArray, design: FloatArray, labels: IntArray, base: Base, hinge: Hinge
+) -> Rows:
+    """Data with the two constants that a new component asks of every row."""
+    classes = max(2, int(labels.max()) + 1)
+    square = np.einsum("dj,dj->d", design, design)
+    evidence = log_evidence(base.weight_scale**2 * square, hinge, classes)
+    rows = Rows(covariates, design, labels, np.empty(len(labels)), evidence)
+    scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
+    reset_to_prior(scratch, base, 0)
+    _fill_base_density(rows, scratch, base)
+    return rows
+
+
+@jit
+def _fill_base_density(rows: Rows, scratch: Components, base: Base) -> None:
+    features = np.empty(scratch.form.shape[1])
+    for d in range(rows.labels.shape[0]):
+        fill_features(rows.covariates[d], features)
+        rows.log_base[d] = log_predictive(scratch, base, 0, features)
+
+
+@dataclasses.dataclass
+class Chain:
+    """State of one chain; arrays and a generator, nothing else."""
+
+    rng: np.random.Generator
+    rows: Rows
+    base: Base
+    settings: Settings
+    components: Components
+    assignment: Assignment
+    sides: Components  #: scratch of the split and merge moves, no part of the state
+    visits: IntArray
+    concentration: float
+    cursor: int = 0
+    moved: int = 0
+    seconds: dict[str, float] = dataclasses.field(
+        default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
+    )
+
+    def sweep(self) -> None:
+        """Move the assignments, the components, the concentration and the weights once."""
+        start = time.perf_counter()
+        self.moved = self._sweep_assignments()
+        middle = time.perf_counter()
+        self._split_merge()
+        if self.settings.prior is not None:
+            self.concentration = draw_concentration(
+                self.rng,
+                self.concentration,
+                int(self.components.size[0]),
+                len(self.rows.labels),
+                *self.settings.prior,
+            )
+        later = time.perf_counter()
+        update_experts(
+            self.settings.method,
+            self.rng,
+            self.rows,
+            self.assignment,
+            self.components,
+            self.base,
+            self.settings.hinge,
+        )
+        end = time.perf_counter()
+        self.seconds["assignments"] += middle - start
+        self.seconds["split_merge"] += later - middle
+        self.seconds["weights"] += end - later
+
+    def _sweep_assignments(self) -> int:
+        count = len(self.visits)
+        number = max(1, round(self.settings.share * count))
+        stop = self.cursor + number
+        pieces = [self.visits[self.cursor : stop]]
+        if stop > count:
+            pieces.append(self.visits[: stop - count])
+        self.cursor = stop % count
+        moved = 0
+        for piece in pieces:
+            position = 0
+            while position < len(piece):
+                position, change = sweep_assignments(
+                    self.rng,
+                    piece,
+                    position,
+                    self.rows,
+                    self.assignment,
+                    self.components,
+                    self.base,
+                    self.settings.hinge,
+                    self.concentration,
+                    self.settings.scheme,
+                )
+                moved += change
+                self._make_room()
+        group_members(self.assignment)
+        return moved
+
+    def _make_room(self) -> None:
+        """Keep a free slot: births need one, a split needs one."""
+        capacity = self.components.count.shape[0]
+        if self.components.size[0] == capacity:
+            self.components = grow(self.components, 2 * capacity)
+            start = np.zeros(2 * capacity + 1, np.int64)
+            self.assignment = self.assignment._replace(start=start)
+
+    def _split_merge(self) -> None:
+        for _ in range(self.settings.proposals):
+            self._make_room()
+            split_merge(
+                self.rng,
+                self.rows,
+                self.assignment,
+                self.components,
+                self.sides,
+                self.base,
+                self.settings.hinge,
+                self.concentration,
+                self.settings.scans,
+            )
+
+
+def start_chain(
+    rng: np.random.Generator,
+    rows: Rows,
+    base: Base,
+    settings: Settings,
+    clusters: IntArray,
+    classes: int,
+    concentration: float,
+) -> Chain:
+    """Chain that begins at the partition ``clusters`` with weights at zero."""
+    _, slots = np.unique(clusters, return_inverse=True)
+    slots = slots.astype(np.int64)
+    number = int(slots.max()) + 1
+    capacity = max(8, 2 * number)
+    dimension, columns = rows.covariates.shape[1], rows.design.shape[1]
+    components = empty_components(capacity, dimension, 1 if classes == 2 else classes, columns)
+    components.size[0] = number
+    components.momentum[:] = rng.standard_normal(components.momentum.shape)
+    recompute(components, base, rows, slots)
+    assignment = Assignment(slots, np.empty_like(slots), np.zeros(capacity + 1, np.int64))
+    group_members(assignment)
+    sides = empty_components(3, dimension, components.weights.shape[1], columns)
+    visits = rng.permutation(len(slots))
+    return Chain(rng, rows, base, settings, components, assignment, sides, visits, concentration)

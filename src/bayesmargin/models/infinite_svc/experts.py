@@ -1,0 +1,43 @@
+"""Scores and pseudo-likelihood of one expert: one weight vector for two classes, else one a class."""
+
+from bayesmargin.compiling import jit
+from bayesmargin.hinge import binary_log_psi, multiclass_log_psi
+from bayesmargin.models.infinite_svc.dense import dot
+from bayesmargin.models.infinite_svc.state import Hinge
+from bayesmargin.types import FloatArray
+
+
+@jit
+def fill_scores(weights: FloatArray, row: FloatArray, scores: FloatArray) -> None:
+    """Scores of ``row`` under every weight vector of an expert."""
+    for y in range(weights.shape[0]):
+        scores[y] = dot(weights[y], row)
+
+
+@jit
+def log_psi_of_scores(scores: FloatArray, label: int, hinge: Hinge) -> float:
+    """Log pseudo-likelihood of a label from the scores of an expert."""
+    if scores.shape[0] == 1:
+        return binary_log_psi(hinge.cost, hinge.margin, 2.0 * label - 1.0, scores[0])
+    return multiclass_log_psi(hinge.cost, hinge.margin, scores, label)
+
+
+@jit
+def log_psi(
+    weights: FloatArray, row: FloatArray, label: int, hinge: Hinge, scores: FloatArray
+) -> float:
+    """Log pseudo-likelihood of one labelled row under an expert; ``scores`` is work space."""
+    fill_scores(weights, row, scores)
+    return log_psi_of_scores(scores, label, hinge)
+
+
+@jit
+def vote(scores: FloatArray) -> int:
+    """Class that an expert predicts; the lowest index on ties."""
+    if scores.shape[0] == 1:
+        return 1 if scores[0] > 0.0 else 0
+    best = 0
+    for y in range(1, scores.shape[0]):
+        if scores[y] > scores[best]:
+            best = y
+    return best

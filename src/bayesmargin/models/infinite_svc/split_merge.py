@@ -1,0 +1,216 @@
+r"""Split and merge moves, so that the number of components finds its level in tens of sweeps.
+
+Jain and Neal's restricted Gibbs proposal for the collapsed Gaussians, extended to experts whose
+weights are not conjugate. A row i is drawn; half of the proposals draw j from the component of i
+and try to split it:
+
+1. a *launch* partition of its members comes from sequential allocation and a few Gibbs scans
+   restricted to the two sides, by the Gaussians alone;
+2. one more scan proposes the partition, with probability :math:`q(Z)`;
+3. the side of i keeps the weights; the side of j draws new ones from :math:`q_\theta`, a Gaussian
+   whose parameters come from a short augmentation chain on the rows of that side.
+
+The other half draw j from the rest and try the reverse: everything joins the component of i, the
+weights of j's side are dropped, and their density under :math:`q_\theta` is evaluated for a
+:math:`\theta` drawn in the same way. The launch and :math:`\theta` have the same law in both
+directions and cancel, so a split is accepted with probability :math:`\min(1, r)`,
+
+.. math::
+
+   r = \frac{\alpha_0\,\Gamma(n_i)\Gamma(n_j)}{\Gamma(n_i+n_j)}\;
+       \frac{t(X_i)\,t(X_j)}{t(X_{ij})}\;
+       \frac{p_0(\eta_j)}{q_\theta(\eta_j)} \prod_{d \in j}
+       \frac{\psi_d(\eta_j)}{\psi_d(\eta_i)}\;
+       \frac{1}{q(Z)}\;\frac{n_i + n_j - 1}{D - n_i},
+
+and a merge with :math:`\min(1, 1/r)`. The last factor comes from the way j is drawn.
+"""
+
+import math
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
+from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
+from bayesmargin.models.infinite_svc.restricted import allocate, scan
+from bayesmargin.models.infinite_svc.state import (
+    Assignment,
+    Base,
+    Components,
+    Hinge,
+    Rows,
+    close_slot,
+    group_members,
+    open_slot,
+)
+from bayesmargin.types import IntArray
+
+_MERGED = 2  # slot of the scratch store that holds the union of sides 0 and 1
+
+
+@jit
+def _other_member(rng: np.random.Generator, i: int, group: IntArray) -> int:
+    """A member of ``group`` other than i."""
+    while True:
+        j = group[rng.integers(0, group.shape[0])]
+        if j != i:
+            return j
+
+
+@jit
+def _shuffled_without(
+    rng: np.random.Generator, i: int, j: int, first: IntArray, second: IntArray
+) -> IntArray:
+    """Rows of both groups in random order, i and j left out."""
+    joined = np.empty(first.shape[0] + second.shape[0] - 2, np.int64)
+    count = 0
+    for group in (first, second):
+        for d in group:
+            if d != i and d != j:
+                joined[count] = d
+                count += 1
+    for position in range(count - 1, 0, -1):
+        partner = rng.integers(0, position + 1)
+        joined[position], joined[partner] = joined[partner], joined[position]
+    return joined
+
+
+@jit
+def _log_partition_ratio(
+    sides: Components, base: Base, empty: float, concentration: float, rows: int
+) -> float:
+    """Factors of r that do not involve the experts or the scan."""
+    left, right = sides.count[0], sides.count[1]
+    sides.count[_MERGED] = left + right
+    sides.moment[_MERGED, :] = sides.moment[0] + sides.moment[1]
+    refactor(sides, base, _MERGED)
+    value = math.log(concentration) + math.lgamma(left) + math.lgamma(right)
+    value -= math.lgamma(left + right)
+    value += log_marginal(sides, base, 0, empty) + log_marginal(sides, base, 1, empty)
+    value -= log_marginal(sides, base, _MERGED, empty)
+    return value + math.log(left + right - 1.0) - math.log(rows - left)
+
+
+@jit
+def _copy_statistics(source: Components, index: int, target: Components, slot: int) -> None:
+    target.count[slot] = source.count[index]
+    target.moment[slot] = source.moment[index]
+    target.inverse[slot] = source.inverse[index]
+    target.centre[slot] = source.centre[index]
+    target.log_determinant[slot] = source.log_determinant[index]
+    target.form[slot] = source.form[index]
+
+
+@jit
+def _right_rows(j: int, others: IntArray, side_of: IntArray) -> IntArray:
+    """Rows of j's side in increasing order (the order in which the expert's chain reads them)."""
+    chosen = np.empty(others.shape[0] + 1, np.int64)
+    chosen[0] = j
+    count = 1
+    for i in range(others.shape[0]):
+        if side_of[i] == 1:
+            chosen[count] = others[i]
+            count += 1
+    return np.sort(chosen[:count])
+
+
+@jit
+def split_merge(
+    rng: np.random.Generator,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    sides: Components,
+    base: Base,
+    hinge: Hinge,
+    concentration: float,
+    scans: int,
+) -> int:
+    """One proposal; returns +1 for an accepted split, -1 for an accepted merge, else 0.
+
+    ``sides`` is a scratch store of three slots. A slot must be free in ``components``.
+    """
+    total = assignment.slot.shape[0]
+    i = rng.integers(0, total)
+    own = assignment.slot[i]
+    splitting = rng.random() < 0.5
+    start = assignment.start
+    group = assignment.members[start[own] : start[own + 1]]
+    if splitting:
+        if group.shape[0] < 2:
+            return 0
+        j = _other_member(rng, i, group)
+        partner, second = own, group[:0]
+    else:
+        if group.shape[0] == total:
+            return 0
+        j = i
+        while assignment.slot[j] == own:
+            j = rng.integers(0, total)
+        partner = assignment.slot[j]
+        second = assignment.members[start[partner] : start[partner + 1]]
+    others = _shuffled_without(rng, i, j, group, second)
+    side_of = np.empty(others.shape[0], np.int64)
+    allocate(rng, i, j, others, rows, sides, base, side_of)
+    for _ in range(scans):
+        scan(rng, others, rows, sides, base, side_of, others[:0])
+    forced = others[:0]
+    if not splitting:
+        forced = np.empty(others.shape[0], np.int64)
+        for position in range(others.shape[0]):
+            forced[position] = 1 if assignment.slot[others[position]] == partner else 0
+    log_scan = scan(rng, others, rows, sides, base, side_of, forced)
+    right = _right_rows(j, others, side_of)
+    empty = _prior_log_determinant(sides, base)
+    log_ratio = _log_partition_ratio(sides, base, empty, concentration, total) - log_scan
+    weights = sides.weights[1]
+    if not splitting:
+        weights[:] = components.weights[partner]
+    scale = base.weight_scale
+    log_ratio += propose_expert(rng, right, rows, hinge, scale, weights, not splitting)
+    log_ratio -= total_log_psi(right, rows, hinge, components.weights[own])
+    if math.log(rng.random()) >= (log_ratio if splitting else -log_ratio):
+        return 0
+    if splitting:
+        _accept_split(rng, right, assignment, components, sides, own)
+        return 1
+    for position in range(second.shape[0]):
+        assignment.slot[second[position]] = own
+    _copy_statistics(sides, _MERGED, components, own)
+    close_slot(components, partner)
+    group_members(assignment)
+    return -1
+
+
+@jit
+def _accept_split(
+    rng: np.random.Generator,
+    right: IntArray,
+    assignment: Assignment,
+    components: Components,
+    sides: Components,
+    own: int,
+) -> None:
+    """Write a split into the state: i's side stays in its slot, j's side gets a new one."""
+    slot = open_slot(components)
+    _copy_statistics(sides, 0, components, own)
+    _copy_statistics(sides, 1, components, slot)
+    components.weights[slot] = sides.weights[1]
+    components.thermostat[slot] = components.thermostat[own]
+    components.sharpness[slot] = components.sharpness[own]
+    for y in range(components.weights.shape[1]):
+        for column in range(components.weights.shape[2]):
+            components.momentum[slot, y, column] = rng.standard_normal()
+    for position in range(right.shape[0]):
+        assignment.slot[right[position]] = slot
+    group_members(assignment)
+
+
+@jit
+def _prior_log_determinant(sides: Components, base: Base) -> float:
+    """Log det of the prior scatter, from an empty scratch component."""
+    sides.count[_MERGED] = 0
+    sides.moment[_MERGED, :] = 0.0
+    refactor(sides, base, _MERGED)
+    return sides.log_determinant[_MERGED]
