@@ -20,7 +20,13 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import jit
-from bayesmargin.models.infinite_svc.experts import log_psi
+from bayesmargin.models.infinite_svc.experts import (
+    add_pull,
+    fill_scores,
+    log_psi,
+    log_psi_of_scores,
+    winning_option,
+)
 from bayesmargin.models.infinite_svc.gaussian import (
     change_member,
     fill_features,
@@ -60,8 +66,9 @@ def _log_weights(
     features: FloatArray,
     scores: FloatArray,
     log_weight: FloatArray,
+    option: IntArray,
 ) -> float:
-    """Fill the log weights of the components in use (position order); return their largest."""
+    """Fill log weights and winners of the components in use (position order); return the best."""
     own = assignment.slot[d]
     size = components.size[0]
     fill_features(rows.covariates[d], features)
@@ -82,17 +89,17 @@ def _log_weights(
     if first < 0:
         return -np.inf
     row, label = rows.design[d], rows.labels[d]
-    slot = components.order[first]
-    log_weight[first] += log_psi(components.weights[slot], row, label, hinge, scores)
-    best = log_weight[first]
-    for position in range(size):
-        if position == first:
+    best = -np.inf
+    for turn in range(-1, size):
+        position = first if turn < 0 else turn
+        if turn == first:
             continue
         if log_weight[position] < best - NEGLIGIBLE:
             log_weight[position] = -np.inf
             continue
-        slot = components.order[position]
-        log_weight[position] += log_psi(components.weights[slot], row, label, hinge, scores)
+        fill_scores(components.weights[components.order[position]], row, scores)
+        log_weight[position] += log_psi_of_scores(scores, label, hinge)
+        option[position] = winning_option(scores, label, hinge)
         best = max(best, log_weight[position])
     return best
 
@@ -175,6 +182,8 @@ def _start_component(
                 weights[y, j] = base.weight_scale * rng.standard_normal()
     components.thermostat[slot] = 1.0
     components.sharpness[slot] = 0.25
+    components.age[slot] = 0
+    components.pull[slot, :, :] = 0.0
     for y in range(weights.shape[0]):
         for j in range(weights.shape[1]):
             components.momentum[slot, y, j] = rng.standard_normal()
@@ -196,6 +205,8 @@ def sweep_assignments(
 ) -> tuple[int, int]:
     """Visit ``visits[begin:]``; return where it stopped and how many rows moved.
 
+    A sweep over all rows leaves ``winner`` and ``pull`` filled for the weights as they are.
+
     It stops early only when every slot is in use; the caller makes room and calls again.
     """
     capacity = components.count.shape[0]
@@ -204,14 +215,17 @@ def sweep_assignments(
     features = np.empty(components.form.shape[1])
     scores = np.empty(components.weights.shape[1])
     auxiliary = np.empty((extra, components.weights.shape[1], components.weights.shape[2]))
+    option = np.empty(capacity, np.int64)
     log_concentration = math.log(concentration)
     moved = 0
+    if begin == 0:
+        components.pull[:, :, :] = 0.0
     for visit in range(begin, visits.shape[0]):
         if components.size[0] == capacity:
             return visit, moved
         d = visits[visit]
         best = _log_weights(
-            d, rows, assignment, components, base, hinge, features, scores, log_weight
+            d, rows, assignment, components, base, hinge, features, scores, log_weight, option
         )
         size = components.size[0]
         if scheme > 0:
@@ -224,15 +238,20 @@ def sweep_assignments(
             log_weight[size] = fresh
         chosen = _pick(rng, log_weight, size + extra, max(best, fresh))
         own = assignment.slot[d]
-        if chosen < size and components.order[chosen] == own:
-            continue
-        moved += 1
+        label = rows.labels[d]
         if chosen < size:
             target = components.order[chosen]
+            assignment.winner[d] = option[chosen]
         else:
             target = _start_component(
                 rng, d, rows, components, base, hinge, scheme, auxiliary, chosen - size
             )
+            fill_scores(components.weights[target], rows.design[d], scores)
+            assignment.winner[d] = winning_option(scores, label, hinge)
+        add_pull(components.pull[target], rows.design[d], label, assignment.winner[d], 1.0)
+        if target == own:
+            continue
+        moved += 1
         row = rows.covariates[d]
         if components.count[own] == 1:
             close_slot(components, own)

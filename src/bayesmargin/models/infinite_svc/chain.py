@@ -200,7 +200,10 @@ def start_chain(
     components.size[0] = number
     components.momentum[:] = rng.standard_normal(components.momentum.shape)
     recompute(components, base, rows, slots)
-    assignment = Assignment(slots, np.empty_like(slots), np.zeros(capacity + 1, np.int64))
+    winner = rows.labels.copy()
+    assignment = Assignment(
+        slots, winner, np.empty_like(slots), np.zeros(capacity + 1, np.int64)
+    )
     group_members(assignment)
     sides = empty_components(3, dimension, components.weights.shape[1], columns)
     visits = rng.permutation(len(slots))

@@ -1,7 +1,7 @@
 """Scores and pseudo-likelihood of one expert: one weight vector for two classes, else one a class."""
 
 from bayesmargin.compiling import jit
-from bayesmargin.hinge import binary_log_psi, multiclass_log_psi
+from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, winner
 from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.types import FloatArray
@@ -29,6 +29,30 @@ def log_psi(
     """Log pseudo-likelihood of one labelled row under an expert; ``scores`` is work space."""
     fill_scores(weights, row, scores)
     return log_psi_of_scores(scores, label, hinge)
+
+
+@jit
+def winning_option(scores: FloatArray, label: int, hinge: Hinge) -> int:
+    """Option that attains the hinge: the label when it is inactive, else the rival."""
+    if scores.shape[0] == 1:
+        active = hinge.margin - (2.0 * label - 1.0) * scores[0] > 0.0
+        return 1 - label if active else label
+    return winner(hinge.margin, scores, label)
+
+
+@jit
+def add_pull(pull: FloatArray, row: FloatArray, label: int, option: int, weight: float) -> None:
+    """Add ``weight`` times the subgradient of log psi / c of a row whose winner is ``option``."""
+    if option == label:
+        return
+    if pull.shape[0] == 1:
+        signed = weight * (2.0 * label - 1.0)
+        for j in range(row.shape[0]):
+            pull[0, j] += signed * row[j]
+        return
+    for j in range(row.shape[0]):
+        pull[label, j] += weight * row[j]
+        pull[option, j] -= weight * row[j]
 
 
 @jit

@@ -31,6 +31,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
 from bayesmargin.models.infinite_svc.restricted import allocate, scan
@@ -173,13 +174,16 @@ def split_merge(
     if math.log(rng.random()) >= (log_ratio if splitting else -log_ratio):
         return 0
     if splitting:
-        _accept_split(rng, right, assignment, components, sides, own)
+        slot = _accept_split(rng, right, assignment, components, sides, own)
+        refresh_anchor(slot, rows, assignment, components, hinge)
+        refresh_anchor(own, rows, assignment, components, hinge)
         return 1
     for position in range(second.shape[0]):
         assignment.slot[second[position]] = own
     _copy_statistics(sides, _MERGED, components, own)
     close_slot(components, partner)
     group_members(assignment)
+    refresh_anchor(own, rows, assignment, components, hinge)
     return -1
 
 
@@ -191,20 +195,23 @@ def _accept_split(
     components: Components,
     sides: Components,
     own: int,
-) -> None:
-    """Write a split into the state: i's side stays in its slot, j's side gets a new one."""
+) -> int:
+    """Write a split into the state: i's side stays in its slot, j's side gets the one returned."""
     slot = open_slot(components)
     _copy_statistics(sides, 0, components, own)
     _copy_statistics(sides, 1, components, slot)
     components.weights[slot] = sides.weights[1]
     components.thermostat[slot] = components.thermostat[own]
     components.sharpness[slot] = components.sharpness[own]
+    components.age[slot] = 0
+    components.age[own] = 0
     for y in range(components.weights.shape[1]):
         for column in range(components.weights.shape[2]):
             components.momentum[slot, y, column] = rng.standard_normal()
     for position in range(right.shape[0]):
         assignment.slot[right[position]] = slot
     group_members(assignment)
+    return slot
 
 
 @jit

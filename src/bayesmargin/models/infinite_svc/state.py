@@ -1,5 +1,9 @@
 """What the chain holds: components in flat arrays with slots, rows, and the base measure.
 
+The *anchor* of a component is its weight vectors as the last sweep over the assignments saw them.
+That sweep computes every row's scores anyway, so it leaves the full subgradient at the anchor
+(``pull``) and each row's part in it (``winner``) behind: control variates at no cost.
+
 A component lives in a *slot* for all its life, so births and deaths move no labels. The first
 ``size[0]`` entries of ``order`` are the slots in use, the others are free.
 """
@@ -52,16 +56,20 @@ class Components(NamedTuple):
     log_determinant: FloatArray  #: (S,) log det Psi
     form: FloatArray  #: (S, F) coefficients of (x - m)' Psi^-1 (x - m) in the quadratic features
     weights: FloatArray  #: (S, R, n) experts; R = 1 for two classes, else L
+    pull: FloatArray  #: (S, R, n) subgradient of sum log psi at the anchor, divided by c
     momentum: FloatArray  #: (S, R, n) of the thermostat, in whitened coordinates
     thermostat: FloatArray  #: (S,)
-    sharpness: FloatArray  #: (S,) running share of rows near the kink, a unit of curvature
-    tries: IntArray  #: (2,) proposals made and accepted by the last exact kernel
+    sharpness: FloatArray  #: (S,) density of the members' slacks at the kink
+    whitener: FloatArray  #: (S, n, n) inverse Cholesky factor of the experts' metric
+    age: IntArray  #: (S,) weight updates since birth; the metric is renewed at some of them
+    tries: IntArray  #: (2,) Metropolis proposals made and accepted
 
 
 class Assignment(NamedTuple):
     """Where every row belongs, and the rows of every component in one list."""
 
     slot: IntArray  #: (D,) component of each row
+    winner: IntArray  #: (D,) option that attains the row's hinge at the anchor
     members: IntArray  #: (D,) row numbers, grouped by slot
     start: IntArray  #: (S + 1,) where the group of a slot begins
 
@@ -87,9 +95,12 @@ def empty_components(
         log_determinant=np.zeros(capacity),
         form=np.zeros((capacity, features)),
         weights=np.zeros(shape),
+        pull=np.zeros(shape),
         momentum=np.zeros(shape),
         thermostat=np.ones(capacity),
         sharpness=np.full(capacity, 0.25),
+        whitener=np.zeros((capacity, weight_columns, weight_columns)),
+        age=np.zeros(capacity, np.int64),
         tries=np.zeros(2, np.int64),
     )
 
