@@ -8,11 +8,15 @@ Row d joins component k with probability proportional to
 Neal's Algorithm 2 with the exact integral and the exact draw of the new weights, or his Algorithm 8
 with auxiliary components whose weights come from the prior.
 
-Two facts keep the sweep cheap and exact. A member is judged against its own component without
+Three facts keep the sweep cheap and exact. A member is judged against its own component without
 being removed (see :mod:`~bayesmargin.models.infinite_svc.gaussian`), so only rows that move change
-anything. And :math:`\psi \le 1`: a component whose prior share times density already lies more than
+anything. :math:`\psi \le 1`: a component whose size times density already lies more than
 :data:`NEGLIGIBLE` nats below a known weight has a probability under :math:`2^{-53}`, below the
-resolution of the uniform number that decides, so its expert need not be asked.
+resolution of the uniform number that decides, so its expert need not be asked. And a radius
+:math:`\sqrt q` computed at the last visit bounds today's: a row that joins shortens radii by at
+most :math:`(1 + v^\top\Psi^{-1}v)^{-1/2}`, one that leaves shortens none, and the centre moves by
+a known distance. These affine bounds compose, two numbers a component; a far component is
+dismissed by them without looking at its :math:`\Psi`.
 """
 
 import math
@@ -20,6 +24,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.experts import (
     add_pull,
     fill_scores,
@@ -30,8 +35,9 @@ from bayesmargin.models.infinite_svc.experts import (
 from bayesmargin.models.infinite_svc.gaussian import (
     change_member,
     fill_features,
-    log_predictive,
-    log_predictive_without,
+    log_share,
+    log_share_bound,
+    log_share_without,
     reset_to_prior,
 )
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
@@ -42,11 +48,13 @@ from bayesmargin.models.infinite_svc.state import (
     Hinge,
     Rows,
     close_slot,
+    forget_radii,
     open_slot,
 )
 from bayesmargin.types import FloatArray, IntArray
 
 NEGLIGIBLE = 45.0
+_ROUNDING = 1.0 - 1e-6  # radii are kept in single precision, rounded to the safe side
 
 #: Exact integral and exact draw of the new weights (Algorithm 2).
 EXACT = 0
@@ -56,8 +64,47 @@ PRIOR_DRAW = -1
 
 
 @jit
+def _evaluate(
+    d: int,
+    position: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    features: FloatArray,
+) -> float:
+    """Log of size times density of one component for row d; the radius is kept for later."""
+    slot = components.order[position]
+    square = max(0.0, dot(components.form[slot], features))
+    if assignment.reach.shape[1] > 0:
+        shrink = components.shrink[slot]
+        radius = (math.sqrt(square) * _ROUNDING + shrink[1]) / shrink[0]
+        assignment.reach[slot, d] = radius
+    if slot == assignment.slot[d]:
+        return log_share_without(components, base, slot, square)
+    return log_share(components, base, slot, square)
+
+
+@jit
+def _judge(
+    d: int,
+    position: int,
+    rows: Rows,
+    components: Components,
+    hinge: Hinge,
+    scores: FloatArray,
+    option: IntArray,
+) -> float:
+    """Log pseudo-likelihood of row d under one expert; its winner is noted."""
+    fill_scores(components.weights[components.order[position]], rows.design[d], scores)
+    option[position] = winning_option(scores, rows.labels[d], hinge)
+    return log_psi_of_scores(scores, rows.labels[d], hinge)
+
+
+@jit
 def _log_weights(
     d: int,
+    reference: float,
     rows: Rows,
     assignment: Assignment,
     components: Components,
@@ -68,39 +115,44 @@ def _log_weights(
     log_weight: FloatArray,
     option: IntArray,
 ) -> float:
-    """Fill log weights and winners of the components in use (position order); return the best."""
+    """Fill log weights and winners of the components in use (position order); return the best.
+
+    ``reference`` is the log weight of a new component. The row's own component goes first: it
+    mostly wins, and the others need only be shown to be negligible against it.
+    """
     own = assignment.slot[d]
     size = components.size[0]
+    bounded = assignment.reach.shape[1] > 0
     fill_features(rows.covariates[d], features)
-    first, bound = -1, -np.inf
+    best, home = reference, -1
     for position in range(size):
+        log_weight[position] = -np.inf
+        if components.order[position] == own:
+            home = position
+    if components.count[own] > 1:
+        value = _evaluate(d, home, rows, assignment, components, base, features)
+        value += _judge(d, home, rows, components, hinge, scores, option)
+        log_weight[home] = value
+        best = max(best, value)
+    for position in range(size):
+        if position == home:
+            continue
         slot = components.order[position]
-        if slot != own:
-            share = math.log(components.count[slot])
-            density = log_predictive(components, base, slot, features)
-        elif components.count[slot] > 1:
-            share = math.log(components.count[slot] - 1.0)
-            density = log_predictive_without(components, base, slot, features)
-        else:
-            share, density = -np.inf, 0.0
-        log_weight[position] = share + density
-        if log_weight[position] > bound:
-            first, bound = position, log_weight[position]
-    if first < 0:
-        return -np.inf
-    row, label = rows.design[d], rows.labels[d]
-    best = -np.inf
-    for turn in range(-1, size):
-        position = first if turn < 0 else turn
-        if turn == first:
+        if bounded:
+            radius = max(
+                0.0,
+                components.shrink[slot, 0] * assignment.reach[slot, d]
+                - components.shrink[slot, 1],
+            )
+            bound = log_share_bound(components, base, slot, radius * radius)
+            if bound < best - NEGLIGIBLE:
+                continue
+        value = _evaluate(d, position, rows, assignment, components, base, features)
+        if value < best - NEGLIGIBLE:
             continue
-        if log_weight[position] < best - NEGLIGIBLE:
-            log_weight[position] = -np.inf
-            continue
-        fill_scores(components.weights[components.order[position]], row, scores)
-        log_weight[position] += log_psi_of_scores(scores, label, hinge)
-        option[position] = winning_option(scores, label, hinge)
-        best = max(best, log_weight[position])
+        value += _judge(d, position, rows, components, hinge, scores, option)
+        log_weight[position] = value
+        best = max(best, value)
     return best
 
 
@@ -158,6 +210,7 @@ def _start_component(
     rng: np.random.Generator,
     d: int,
     rows: Rows,
+    assignment: Assignment,
     components: Components,
     base: Base,
     hinge: Hinge,
@@ -168,6 +221,7 @@ def _start_component(
     """Open a component for row d, give it its weights and a thermostat at rest."""
     slot = open_slot(components)
     reset_to_prior(components, base, slot)
+    forget_radii(assignment, components, slot)
     weights = components.weights[slot]
     if scheme > 0:
         weights[:] = auxiliary[chosen]
@@ -224,9 +278,6 @@ def sweep_assignments(
         if components.size[0] == capacity:
             return visit, moved
         d = visits[visit]
-        best = _log_weights(
-            d, rows, assignment, components, base, hinge, features, scores, log_weight, option
-        )
         size = components.size[0]
         if scheme > 0:
             fresh = _auxiliary_weights(
@@ -236,7 +287,11 @@ def sweep_assignments(
         else:
             fresh = log_concentration + rows.log_base[d] + rows.log_evidence[d]
             log_weight[size] = fresh
-        chosen = _pick(rng, log_weight, size + extra, max(best, fresh))
+        best = _log_weights(
+            d, fresh, rows, assignment, components, base, hinge,
+            features, scores, log_weight, option,
+        )  # fmt: skip
+        chosen = _pick(rng, log_weight, size + extra, best)
         own = assignment.slot[d]
         label = rows.labels[d]
         if chosen < size:
@@ -244,7 +299,7 @@ def sweep_assignments(
             assignment.winner[d] = option[chosen]
         else:
             target = _start_component(
-                rng, d, rows, components, base, hinge, scheme, auxiliary, chosen - size
+                rng, d, rows, assignment, components, base, hinge, scheme, auxiliary, chosen - size
             )
             fill_scores(components.weights[target], rows.design[d], scores)
             assignment.winner[d] = winning_option(scores, label, hinge)

@@ -32,6 +32,9 @@ from bayesmargin.models.infinite_svc.weights import update_experts
 from bayesmargin.types import FloatArray, IntArray
 
 
+_MOST_RADII = 250_000_000
+
+
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """What a sweep does; none of it changes the target, apart from the hinge and the prior."""
@@ -78,6 +81,11 @@ def _fill_base_density(rows: Rows, scratch: Components, base: Base) -> None:
     for d in range(rows.labels.shape[0]):
         fill_features(rows.covariates[d], features)
         rows.log_base[d] = log_predictive(scratch, base, 0, features)
+
+
+def _room_for_radii(capacity: int, rows: int) -> FloatArray:
+    """Store of the kept radii; none where it would take more than a gigabyte."""
+    return np.zeros((capacity, rows if capacity * rows <= _MOST_RADII else 0), np.float32)
 
 
 @dataclasses.dataclass
@@ -163,7 +171,12 @@ class Chain:
         if self.components.size[0] == capacity:
             self.components = grow(self.components, 2 * capacity)
             start = np.zeros(2 * capacity + 1, np.int64)
-            self.assignment = self.assignment._replace(start=start)
+            start[: capacity + 1] = self.assignment.start
+            start[capacity + 1 :] = self.assignment.start[-1]
+            reach = _room_for_radii(2 * capacity, len(self.rows.labels))
+            if reach.size and self.assignment.reach.size:
+                reach[:capacity] = self.assignment.reach
+            self.assignment = self.assignment._replace(start=start, reach=reach)
 
     def _split_merge(self) -> None:
         for _ in range(self.settings.proposals):
@@ -202,9 +215,13 @@ def start_chain(
     recompute(components, base, rows, slots)
     winner = rows.labels.copy()
     assignment = Assignment(
-        slots, winner, np.empty_like(slots), np.zeros(capacity + 1, np.int64)
+        slots,
+        winner,
+        np.empty_like(slots),
+        np.zeros(capacity + 1, np.int64),
+        _room_for_radii(capacity, len(slots)),
     )
     group_members(assignment)
     sides = empty_components(3, dimension, components.weights.shape[1], columns)
-    visits = rng.permutation(len(slots))
+    visits = np.arange(len(slots))
     return Chain(rng, rows, base, settings, components, assignment, sides, visits, concentration)

@@ -66,16 +66,29 @@ def fill_features(row: FloatArray, features: FloatArray) -> None:
 
 
 @jit
+def log_share(components: Components, base: Base, slot: int, square: float) -> float:
+    """Log of size times predictive density at squared radius ``square`` (no member)."""
+    count = components.count[slot]
+    kappa = base.strength + count
+    power = 0.5 * (base.degrees + count + 1.0)
+    return components.height[slot] - power * math.log1p(kappa / (kappa + 1.0) * square)
+
+
+@jit
+def log_share_bound(components: Components, base: Base, slot: int, square: float) -> float:
+    """Upper bound of :func:`log_share` without a logarithm: log(1 + z) >= 2 z / (2 + z)."""
+    count = components.count[slot]
+    kappa = base.strength + count
+    z = kappa / (kappa + 1.0) * square
+    return components.height[slot] - (base.degrees + count + 1.0) * z / (2.0 + z)
+
+
+@jit
 def log_predictive(components: Components, base: Base, slot: int, features: FloatArray) -> float:
     """Log density of a row that is no member of the component."""
     count = components.count[slot]
-    kappa = base.strength + count
-    square = max(0.0, dot(components.form[slot], features))
-    return (
-        base.student[count]
-        - 0.5 * components.log_determinant[slot]
-        - 0.5 * (base.degrees + count + 1.0) * math.log1p(kappa / (kappa + 1.0) * square)
-    )
+    value = log_share(components, base, slot, max(0.0, dot(components.form[slot], features)))
+    return value - math.log(count) if count > 0 else value
 
 
 @jit
@@ -84,19 +97,31 @@ def log_predictive_without(
 ) -> float:
     """Log density of a member given the other members (there is at least one)."""
     count = components.count[slot]
-    kappa = base.strength + count
     square = max(0.0, dot(components.form[slot], features))
+    return log_share_without(components, base, slot, square) - math.log(count - 1.0)
+
+
+@jit
+def log_share_without(components: Components, base: Base, slot: int, square: float) -> float:
+    """Log of size times density for a member, as if it were absent; radius as it stands."""
+    count = components.count[slot]
+    kappa = base.strength + count
     ratio = max(1.0 - kappa / (kappa - 1.0) * square, _SMALLEST_RATIO)
     return (
-        base.student[count - 1]
+        math.log(count - 1.0)
+        + base.student[count - 1]
         - 0.5 * components.log_determinant[slot]
         + 0.5 * (base.degrees + count - 1.0) * math.log(ratio)
     )
 
 
 @jit
-def rebuild_form(components: Components, slot: int) -> None:
-    """Write the quadratic form of a component from its inverse scatter and centre."""
+def rebuild_form(components: Components, base: Base, slot: int) -> None:
+    """Write the quadratic form and height of a component from its inverse scatter and centre."""
+    count = components.count[slot]
+    components.height[slot] = base.student[count] - 0.5 * components.log_determinant[slot]
+    if count > 0:
+        components.height[slot] += math.log(count)
     inverse, centre, form = components.inverse[slot], components.centre[slot], components.form[slot]
     size = centre.shape[0]
     position = 0
@@ -139,7 +164,7 @@ def refactor(components: Components, base: Base, slot: int) -> None:
                 total += root[k, i] * root[k, j]
             components.inverse[slot, i, j] = total
             components.inverse[slot, j, i] = total
-    rebuild_form(components, slot)
+    rebuild_form(components, base, slot)
 
 
 @jit
@@ -170,7 +195,14 @@ def change_member(
         change[i] = factor * (row[i] - centre[i])
     for i in range(size):
         image[i] = dot(inverse[i], change)
-    ratio = 1.0 + sign * dot(change, image)
+    square = dot(change, image)
+    ratio = 1.0 + sign * square
+    # In the old metric the centre moves by sqrt(square / (kappa (kappa + sign))); adding a row
+    # shortens every radius by at most sqrt(ratio), removing one shortens none.
+    shrink = components.shrink[slot]
+    factor = 1.0 / math.sqrt(ratio) if sign > 0 else 1.0
+    shrink[0] *= factor
+    shrink[1] = factor * (shrink[1] + math.sqrt(max(square, 0.0) / (kappa * (kappa + sign))))
     if ratio < _UNSAFE_DOWNDATE:
         refactor(components, base, slot)
         return
@@ -180,7 +212,7 @@ def change_member(
             inverse[i, j] -= scaled * image[j]
         centre[i] += sign * (row[i] - centre[i]) / (kappa + sign)
     components.log_determinant[slot] += math.log(ratio)
-    rebuild_form(components, slot)
+    rebuild_form(components, base, slot)
 
 
 @jit
@@ -188,6 +220,8 @@ def reset_to_prior(components: Components, base: Base, slot: int) -> None:
     """Make a slot an empty component."""
     components.count[slot] = 0
     components.moment[slot, :] = 0.0
+    components.shrink[slot, 0] = 1.0
+    components.shrink[slot, 1] = 0.0
     refactor(components, base, slot)
 
 

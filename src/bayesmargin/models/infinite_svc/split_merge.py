@@ -1,19 +1,19 @@
 r"""Split and merge moves, so that the number of components finds its level in tens of sweeps.
 
-Jain and Neal's restricted Gibbs proposal for the collapsed Gaussians, extended to experts whose
-weights are not conjugate. A row i is drawn; half of the proposals draw j from the component of i
+The scheme of Jain and Neal, with a launch that needs no rank-1 change, and extended to experts
+whose weights are not conjugate. A row i is drawn; half of the proposals draw j from the component of i
 and try to split it:
 
-1. a *launch* partition of its members comes from sequential allocation and a few Gibbs scans
-   restricted to the two sides, by the Gaussians alone;
-2. one more scan proposes the partition, with probability :math:`q(Z)`;
+1. a *launch* partition of its members gives each row to the anchor it is nearer to, and is then
+   improved by a few rounds of hard assignment to the two Gaussians;
+2. every row falls on a side at random, by the Gaussians of the launch: probability :math:`q(Z)`;
 3. the side of i keeps the weights; the side of j draws new ones from :math:`q_\theta`, a Gaussian
    whose parameters come from a short augmentation chain on the rows of that side.
 
 The other half draw j from the rest and try the reverse: everything joins the component of i, the
 weights of j's side are dropped, and their density under :math:`q_\theta` is evaluated for a
-:math:`\theta` drawn in the same way. The launch and :math:`\theta` have the same law in both
-directions and cancel, so a split is accepted with probability :math:`\min(1, r)`,
+:math:`\theta` drawn in the same way. The launch is a function of i, j and the set of rows, and
+:math:`\theta` has the same law in both directions, so both cancel, and a split is accepted with probability :math:`\min(1, r)`,
 
 .. math::
 
@@ -34,7 +34,7 @@ from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
-from bayesmargin.models.infinite_svc.restricted import allocate, scan
+from bayesmargin.models.infinite_svc.restricted import allocate, fill_sides, launch
 from bayesmargin.models.infinite_svc.state import (
     Assignment,
     Base,
@@ -42,6 +42,7 @@ from bayesmargin.models.infinite_svc.state import (
     Hinge,
     Rows,
     close_slot,
+    forget_radii,
     group_members,
     open_slot,
 )
@@ -60,10 +61,8 @@ def _other_member(rng: np.random.Generator, i: int, group: IntArray) -> int:
 
 
 @jit
-def _shuffled_without(
-    rng: np.random.Generator, i: int, j: int, first: IntArray, second: IntArray
-) -> IntArray:
-    """Rows of both groups in random order, i and j left out."""
+def _joined_without(i: int, j: int, first: IntArray, second: IntArray) -> IntArray:
+    """Rows of both groups in increasing order, i and j left out."""
     joined = np.empty(first.shape[0] + second.shape[0] - 2, np.int64)
     count = 0
     for group in (first, second):
@@ -71,10 +70,7 @@ def _shuffled_without(
             if d != i and d != j:
                 joined[count] = d
                 count += 1
-    for position in range(count - 1, 0, -1):
-        partner = rng.integers(0, position + 1)
-        joined[position], joined[partner] = joined[partner], joined[position]
-    return joined
+    return np.sort(joined)
 
 
 @jit
@@ -100,6 +96,7 @@ def _copy_statistics(source: Components, index: int, target: Components, slot: i
     target.inverse[slot] = source.inverse[index]
     target.centre[slot] = source.centre[index]
     target.log_determinant[slot] = source.log_determinant[index]
+    target.height[slot] = source.height[index]
     target.form[slot] = source.form[index]
 
 
@@ -151,17 +148,14 @@ def split_merge(
             j = rng.integers(0, total)
         partner = assignment.slot[j]
         second = assignment.members[start[partner] : start[partner + 1]]
-    others = _shuffled_without(rng, i, j, group, second)
+    others = _joined_without(i, j, group, second)
     side_of = np.empty(others.shape[0], np.int64)
-    allocate(rng, i, j, others, rows, sides, base, side_of)
-    for _ in range(scans):
-        scan(rng, others, rows, sides, base, side_of, others[:0])
-    forced = others[:0]
+    launch(i, j, others, rows, sides, base, side_of, scans)
     if not splitting:
-        forced = np.empty(others.shape[0], np.int64)
         for position in range(others.shape[0]):
-            forced[position] = 1 if assignment.slot[others[position]] == partner else 0
-    log_scan = scan(rng, others, rows, sides, base, side_of, forced)
+            side_of[position] = 1 if assignment.slot[others[position]] == partner else 0
+    log_scan = allocate(rng, others, rows, sides, base, side_of, splitting)
+    fill_sides(i, j, others, rows, sides, base, side_of)
     right = _right_rows(j, others, side_of)
     empty = _prior_log_determinant(sides, base)
     log_ratio = _log_partition_ratio(sides, base, empty, concentration, total) - log_scan
@@ -181,6 +175,7 @@ def split_merge(
     for position in range(second.shape[0]):
         assignment.slot[second[position]] = own
     _copy_statistics(sides, _MERGED, components, own)
+    forget_radii(assignment, components, own)
     close_slot(components, partner)
     group_members(assignment)
     refresh_anchor(own, rows, assignment, components, hinge)
@@ -200,6 +195,8 @@ def _accept_split(
     slot = open_slot(components)
     _copy_statistics(sides, 0, components, own)
     _copy_statistics(sides, 1, components, slot)
+    forget_radii(assignment, components, own)
+    forget_radii(assignment, components, slot)
     components.weights[slot] = sides.weights[1]
     components.thermostat[slot] = components.thermostat[own]
     components.sharpness[slot] = components.sharpness[own]

@@ -54,6 +54,8 @@ class Components(NamedTuple):
     inverse: FloatArray  #: (S, p, p) inverse of Psi
     centre: FloatArray  #: (S, p) posterior location m
     log_determinant: FloatArray  #: (S,) log det Psi
+    height: FloatArray  #: (S,) log of size times predictive density at the centre
+    shrink: FloatArray  #: (S, 2) how radii may have shrunk: now >= shrink[0] * then - shrink[1]
     form: FloatArray  #: (S, F) coefficients of (x - m)' Psi^-1 (x - m) in the quadratic features
     weights: FloatArray  #: (S, R, n) experts; R = 1 for two classes, else L
     pull: FloatArray  #: (S, R, n) subgradient of sum log psi at the anchor, divided by c
@@ -72,6 +74,7 @@ class Assignment(NamedTuple):
     winner: IntArray  #: (D,) option that attains the row's hinge at the anchor
     members: IntArray  #: (D,) row numbers, grouped by slot
     start: IntArray  #: (S + 1,) where the group of a slot begins
+    reach: FloatArray  #: (S, D) radius of each row in each component, at its last evaluation
 
 
 def feature_count(dimension: int) -> int:
@@ -93,6 +96,8 @@ def empty_components(
         inverse=np.zeros((capacity, dimension, dimension)),
         centre=np.zeros((capacity, dimension)),
         log_determinant=np.zeros(capacity),
+        height=np.zeros(capacity),
+        shrink=np.ones((capacity, 2)),
         form=np.zeros((capacity, features)),
         weights=np.zeros(shape),
         pull=np.zeros(shape),
@@ -136,6 +141,15 @@ def close_slot(components: Components, slot: int) -> None:
             break
     components.size[0] = last
     components.count[slot] = 0
+
+
+@jit
+def forget_radii(assignment: Assignment, components: Components, slot: int) -> None:
+    """Void the kept radii of a slot: zero bounds nothing."""
+    components.shrink[slot, 0] = 1.0
+    components.shrink[slot, 1] = 0.0
+    if assignment.reach.shape[1] > 0:
+        assignment.reach[slot, :] = 0.0
 
 
 @jit
