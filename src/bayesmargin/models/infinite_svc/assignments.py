@@ -24,7 +24,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import jit
-from bayesmargin.models.infinite_svc.dense import dot
+from bayesmargin.models.infinite_svc.dense import dot_row
 from bayesmargin.models.infinite_svc.experts import (
     add_pull,
     fill_scores,
@@ -36,9 +36,9 @@ from bayesmargin.models.infinite_svc.gaussian import (
     change_member,
     fill_features,
     log_share,
-    log_share_bound,
     log_share_without,
     reset_to_prior,
+    surely_below,
 )
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
 from bayesmargin.models.infinite_svc.state import (
@@ -64,47 +64,69 @@ PRIOR_DRAW = -1
 
 
 @jit
-def _evaluate(
+def _not_negligible(
     d: int,
-    position: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
+    own: int,
+    floor: float,
+    size: int,
+    order: IntArray,
+    count: IntArray,
+    height: FloatArray,
+    shrink: FloatArray,
+    reach: FloatArray,
+    strength: float,
+    degrees: float,
+    near: IntArray,
+) -> int:
+    """List the positions of other components that kept radii do not put below ``floor``."""
+    found = 0
+    for position in range(size):
+        slot = order[position]
+        if slot == own:
+            continue
+        radius = max(0.0, shrink[slot, 0] * reach[slot, d] - shrink[slot, 1])
+        square = radius * radius
+        if not surely_below(floor, height[slot], count[slot], strength, degrees, square):
+            near[found] = position
+            found += 1
+    return found
+
+
+@jit
+def _square(
+    d: int,
+    slot: int,
+    form: FloatArray,
+    shrink: FloatArray,
+    reach: FloatArray,
     features: FloatArray,
 ) -> float:
-    """Log of size times density of one component for row d; the radius is kept for later."""
-    slot = components.order[position]
-    square = max(0.0, dot(components.form[slot], features))
-    if assignment.reach.shape[1] > 0:
-        shrink = components.shrink[slot]
-        radius = (math.sqrt(square) * _ROUNDING + shrink[1]) / shrink[0]
-        assignment.reach[slot, d] = radius
-    if slot == assignment.slot[d]:
-        return log_share_without(components, base, slot, square)
-    return log_share(components, base, slot, square)
+    """Squared radius of row d in a component; the radius is kept for later visits."""
+    square = max(0.0, dot_row(form, slot, features))
+    if reach.shape[1] > 0:
+        kept = (math.sqrt(square) * _ROUNDING + shrink[slot, 1]) / shrink[slot, 0]
+        reach[slot, d] = min(kept, 1e30)
+    return square
 
 
 @jit
 def _judge(
-    d: int,
-    position: int,
-    rows: Rows,
-    components: Components,
-    hinge: Hinge,
-    scores: FloatArray,
-    option: IntArray,
-) -> float:
-    """Log pseudo-likelihood of row d under one expert; its winner is noted."""
-    fill_scores(components.weights[components.order[position]], rows.design[d], scores)
-    option[position] = winning_option(scores, rows.labels[d], hinge)
-    return log_psi_of_scores(scores, rows.labels[d], hinge)
+    d: int, slot: int, rows: Rows, weights: FloatArray, hinge: Hinge, scores: FloatArray
+) -> tuple[float, int]:
+    """Log pseudo-likelihood of row d under one expert, and the winner of its hinge."""
+    design, label = rows.design, rows.labels[d]
+    for y in range(weights.shape[1]):
+        total = 0.0
+        for j in range(weights.shape[2]):
+            total += weights[slot, y, j] * design[d, j]
+        scores[y] = total
+    return log_psi_of_scores(scores, label, hinge), winning_option(scores, label, hinge)
 
 
 @jit
 def _log_weights(
     d: int,
-    reference: float,
+    fresh: float,
     rows: Rows,
     assignment: Assignment,
     components: Components,
@@ -114,46 +136,51 @@ def _log_weights(
     scores: FloatArray,
     log_weight: FloatArray,
     option: IntArray,
-) -> float:
-    """Fill log weights and winners of the components in use (position order); return the best.
+    near: IntArray,
+) -> tuple[int, float]:
+    """List the components that row d may join, with log weights and winners; return their number.
 
-    ``reference`` is the log weight of a new component. The row's own component goes first: it
-    mostly wins, and the others need only be shown to be negligible against it.
+    ``fresh`` is the log weight of a new component. The row's own component goes first: it mostly
+    wins, and the others need only be shown to be negligible against it. ``near`` receives slots.
     """
-    own = assignment.slot[d]
-    size = components.size[0]
-    bounded = assignment.reach.shape[1] > 0
+    own, reach = assignment.slot[d], assignment.reach
+    order, size, form = components.order, components.size[0], components.form
+    shrink, weights = components.shrink, components.weights
     fill_features(rows.covariates[d], features)
-    best, home = reference, -1
-    for position in range(size):
-        log_weight[position] = -np.inf
-        if components.order[position] == own:
-            home = position
+    best, found = fresh, 0
+    first = 0.0
     if components.count[own] > 1:
-        value = _evaluate(d, home, rows, assignment, components, base, features)
-        value += _judge(d, home, rows, components, hinge, scores, option)
-        log_weight[home] = value
-        best = max(best, value)
-    for position in range(size):
-        if position == home:
+        square = _square(d, own, form, shrink, reach, features)
+        first = log_share_without(components, base, own, square)
+        value, option[0] = _judge(d, own, rows, weights, hinge, scores)
+        log_weight[0] = first + value
+        best = max(best, log_weight[0])
+        found = 1
+    if reach.shape[1] > 0:
+        candidates = _not_negligible(
+            d, own, best - NEGLIGIBLE, size, order, components.count, components.height,
+            shrink, reach, base.strength, base.degrees, near[1:],
+        )  # fmt: skip
+    else:
+        candidates = 0
+        for position in range(size):
+            if order[position] != own:
+                near[1 + candidates] = position
+                candidates += 1
+    for candidate in range(1, 1 + candidates):
+        slot = order[near[candidate]]
+        square = _square(d, slot, form, shrink, reach, features)
+        share = log_share(components, base, slot, square)
+        if share < best - NEGLIGIBLE:
             continue
-        slot = components.order[position]
-        if bounded:
-            radius = max(
-                0.0,
-                components.shrink[slot, 0] * assignment.reach[slot, d]
-                - components.shrink[slot, 1],
-            )
-            bound = log_share_bound(components, base, slot, radius * radius)
-            if bound < best - NEGLIGIBLE:
-                continue
-        value = _evaluate(d, position, rows, assignment, components, base, features)
-        if value < best - NEGLIGIBLE:
-            continue
-        value += _judge(d, position, rows, components, hinge, scores, option)
-        log_weight[position] = value
-        best = max(best, value)
-    return best
+        value, option[found] = _judge(d, slot, rows, weights, hinge, scores)
+        log_weight[found] = share + value
+        near[found] = slot
+        best = max(best, log_weight[found])
+        found += 1
+    if components.count[own] > 1:
+        near[0] = own
+    return found, best
 
 
 @jit
@@ -189,8 +216,8 @@ def _auxiliary_weights(
     scores: FloatArray,
     log_weight: FloatArray,
 ) -> float:
-    """Draw the auxiliary experts of Algorithm 8 and append their log weights."""
-    own, size, number = assignment.slot[d], components.size[0], auxiliary.shape[0]
+    """Draw the auxiliary experts of Algorithm 8 and fill their log weights."""
+    own, number = assignment.slot[d], auxiliary.shape[0]
     best = -np.inf
     for i in range(number):
         if i == 0 and components.count[own] == 1:
@@ -200,8 +227,8 @@ def _auxiliary_weights(
                 for j in range(auxiliary.shape[2]):
                     auxiliary[i, y, j] = base.weight_scale * rng.standard_normal()
         value = log_psi(auxiliary[i], rows.design[d], rows.labels[d], hinge, scores)
-        log_weight[size + i] = log_concentration - math.log(number) + rows.log_base[d] + value
-        best = max(best, log_weight[size + i])
+        log_weight[i] = log_concentration - math.log(number) + rows.log_base[d] + value
+        best = max(best, log_weight[i])
     return best
 
 
@@ -265,11 +292,11 @@ def sweep_assignments(
     """
     capacity = components.count.shape[0]
     extra = max(scheme, 1)
-    log_weight = np.empty(capacity + extra)
+    log_weight, fresh_weight = np.empty(capacity + extra), np.empty(extra)
+    option, near = np.empty(capacity, np.int64), np.empty(capacity + 1, np.int64)
     features = np.empty(components.form.shape[1])
     scores = np.empty(components.weights.shape[1])
     auxiliary = np.empty((extra, components.weights.shape[1], components.weights.shape[2]))
-    option = np.empty(capacity, np.int64)
     log_concentration = math.log(concentration)
     moved = 0
     if begin == 0:
@@ -278,32 +305,33 @@ def sweep_assignments(
         if components.size[0] == capacity:
             return visit, moved
         d = visits[visit]
-        size = components.size[0]
         if scheme > 0:
             fresh = _auxiliary_weights(
                 rng, d, rows, assignment, components, base, hinge, log_concentration,
-                auxiliary, scores, log_weight,
+                auxiliary, scores, fresh_weight,
             )  # fmt: skip
         else:
             fresh = log_concentration + rows.log_base[d] + rows.log_evidence[d]
-            log_weight[size] = fresh
-        best = _log_weights(
+            fresh_weight[0] = fresh
+        found, best = _log_weights(
             d, fresh, rows, assignment, components, base, hinge,
-            features, scores, log_weight, option,
+            features, scores, log_weight, option, near,
         )  # fmt: skip
-        chosen = _pick(rng, log_weight, size + extra, best)
-        own = assignment.slot[d]
-        label = rows.labels[d]
-        if chosen < size:
-            target = components.order[chosen]
+        log_weight[found : found + extra] = fresh_weight
+        chosen = _pick(rng, log_weight, found + extra, best)
+        own, label = assignment.slot[d], rows.labels[d]
+        if chosen < found:
+            target = near[chosen]
             assignment.winner[d] = option[chosen]
         else:
             target = _start_component(
-                rng, d, rows, assignment, components, base, hinge, scheme, auxiliary, chosen - size
-            )
+                rng, d, rows, assignment, components, base, hinge, scheme, auxiliary,
+                chosen - found,
+            )  # fmt: skip
             fill_scores(components.weights[target], rows.design[d], scores)
             assignment.winner[d] = winning_option(scores, label, hinge)
-        add_pull(components.pull[target], rows.design[d], label, assignment.winner[d], 1.0)
+        if assignment.winner[d] != label:
+            add_pull(components.pull[target], rows.design[d], label, assignment.winner[d], 1.0)
         if target == own:
             continue
         moved += 1

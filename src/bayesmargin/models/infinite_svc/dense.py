@@ -80,6 +80,15 @@ def dot(first: FloatArray, second: FloatArray) -> float:
 
 
 @jit
+def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
+    """Inner product of one row of ``matrix`` with a vector; hot loops make no views."""
+    total = 0.0
+    for i in range(vector.shape[0]):
+        total += matrix[index, i] * vector[i]
+    return total
+
+
+@jit
 def accumulate_outer(total: FloatArray, block: FloatArray, weight: FloatArray) -> None:
     """Add ``block.T @ diag(weight) @ block`` to the lower triangle of ``total``.
 

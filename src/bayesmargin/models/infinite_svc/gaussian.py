@@ -75,12 +75,16 @@ def log_share(components: Components, base: Base, slot: int, square: float) -> f
 
 
 @jit
-def log_share_bound(components: Components, base: Base, slot: int, square: float) -> float:
-    """Upper bound of :func:`log_share` without a logarithm: log(1 + z) >= 2 z / (2 + z)."""
-    count = components.count[slot]
-    kappa = base.strength + count
-    z = kappa / (kappa + 1.0) * square
-    return components.height[slot] - (base.degrees + count + 1.0) * z / (2.0 + z)
+def surely_below(
+    floor: float, height: float, count: int, strength: float, degrees: float, square: float
+) -> bool:
+    """Whether :func:`log_share` is below ``floor`` for every squared radius >= ``square``.
+
+    From log(1 + z) >= 2 z / (2 + z), multiplied out: neither a logarithm nor a division.
+    """
+    kappa = strength + count
+    scaled = kappa * square
+    return (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled)
 
 
 @jit
