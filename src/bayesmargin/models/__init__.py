@@ -1,1 +1,1 @@
-"""Estimators with the scikit-learn interface, one model a module or package."""
+"""The scikit-learn estimators."""
