@@ -1,6 +1,7 @@
 """One chain: its state, how it starts, and one sweep at a time, so that it can stop anywhere."""
 
 import dataclasses
+import math
 import time
 from typing import Any
 
@@ -29,6 +30,8 @@ from bayesmargin.models.infinite_svc.state import (
     grow,
 )
 from bayesmargin.models.infinite_svc.weights import update_experts
+from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
+from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -106,6 +109,22 @@ class Chain:
     seconds: dict[str, float] = dataclasses.field(
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
     )
+
+    def adapt(self) -> None:
+        """Steer the step of a Metropolis method towards 70% acceptance (burn-in only)."""
+        method, tries = self.settings.method, self.components.tries
+        if isinstance(method, Hamiltonian) and tries[0] > 0:
+            step = method.step * math.exp(0.3 * (tries[1] / tries[0] - 0.7))
+            method = method._replace(step=step)
+            self.settings = dataclasses.replace(self.settings, method=method)
+        tries[:] = 0
+
+    def warm_weights(self, passes: int) -> None:
+        """Start the experts near their posterior by a few passes of exact augmentation."""
+        update_experts(
+            Augmentation(passes), self.rng, self.rows, self.assignment, self.components,
+            self.base, self.settings.hinge,
+        )  # fmt: skip
 
     def sweep(self) -> None:
         """Move the assignments, the components, the concentration and the weights once."""

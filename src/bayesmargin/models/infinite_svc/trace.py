@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from bayesmargin.diagnostics import bulk_ess, rhat
 from bayesmargin.models.infinite_svc.chain import Chain
 from bayesmargin.models.infinite_svc.gaussian import log_marginal, reset_to_prior
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
 from bayesmargin.models.infinite_svc.state import Components, empty_components
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import IntArray
 
 _MOST_LABELS = 200_000_000
 
@@ -63,45 +64,14 @@ def _empty_like(chain: Chain) -> Components:
 def summarise(recorders: list[Recorder], burn_in: int) -> dict[str, Any]:
     """Split R-hat and bulk effective size of the label-invariant traces after burn-in."""
     report: dict[str, Any] = {}
+    if len(recorders[0].components) - burn_in < 8:
+        return report  # too short to say anything
     for name in ("components", "partition", "concentration"):
         values = np.array([getattr(r, name)[burn_in:] for r in recorders], dtype=float)
         report[name] = {
             "mean": float(values.mean()),
-            "r_hat": _split_r_hat(values),
-            "effective_draws": _effective_draws(values),
+            "r_hat": float(rhat(values)),
+            "effective_draws": float(bulk_ess(values)),
         }
     report["moved"] = float(np.mean([r.moved[burn_in:] for r in recorders]))
     return report
-
-
-def _split_r_hat(values: FloatArray) -> float:
-    half = values.shape[1] // 2
-    if half < 2:
-        return float("nan")
-    parts = np.vstack([values[:, :half], values[:, -half:]])
-    within = parts.var(axis=1, ddof=1).mean()
-    if within == 0.0:
-        return 1.0 if np.ptp(parts) == 0.0 else float("inf")
-    between = half * parts.mean(axis=1).var(ddof=1)
-    return float(math.sqrt((half - 1) / half + between / (half * within)))
-
-
-def _effective_draws(values: FloatArray) -> float:
-    """Draws divided by the autocorrelation time, summed over chains (initial positive pairs)."""
-    total = 0.0
-    for line in values:
-        centred = line - line.mean()
-        power = float(centred @ centred)
-        count = len(line)
-        if power <= 0.0 or count < 4:
-            total += count
-            continue
-        correlation = np.correlate(centred, centred, "full")[count - 1 :] / power
-        time = 1.0
-        for lag in range(1, count - 1, 2):
-            pair = correlation[lag] + correlation[lag + 1]
-            if pair < 0.0:
-                break
-            time += 2.0 * float(pair)
-        total += count / max(time, 1.0)
-    return total
