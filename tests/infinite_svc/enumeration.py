@@ -13,7 +13,7 @@ def partitions(count):
     """Set partitions of range(count) as tuples of labels in order of appearance."""
     found = [(0,)]
     for _ in range(count - 1):
-        found = [p + (k,) for p in found for k in range(max(p) + 2)]
+        found = [(*p, k) for p in found for k in range(max(p) + 2)]
     return found
 
 
@@ -93,9 +93,7 @@ def exact_posterior(rows, base, hinge, concentration, weight_rows):
     logs = np.array(
         [
             log_crp(p, concentration)
-            + sum(
-                evidence[tuple(d for d in range(count) if p[d] == k)] for k in range(max(p) + 1)
-            )
+            + sum(evidence[tuple(d for d in range(count) if p[d] == k)] for k in range(max(p) + 1))
             for p in found
         ]
     )

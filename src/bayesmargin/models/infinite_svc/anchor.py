@@ -55,9 +55,7 @@ def fill_gram(members: IntArray, rows: Rows, limit: int, gram: FloatArray) -> No
 
 
 @jit
-def fill_whitener(
-    gram: FloatArray, curvature: float, scale: float, whitener: FloatArray
-) -> None:
+def fill_whitener(gram: FloatArray, curvature: float, scale: float, whitener: FloatArray) -> None:
     """Inverse Cholesky factor of I/s^2 + curvature * gram (``gram`` is overwritten)."""
     for i in range(gram.shape[0]):
         for j in range(i + 1):
@@ -177,4 +175,3 @@ def squared_norm(array: FloatArray) -> float:
         for j in range(array.shape[1]):
             total += array[y, j] * array[y, j]
     return total
-

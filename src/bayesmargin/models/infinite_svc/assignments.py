@@ -70,7 +70,7 @@ def _not_negligible(
     floor: float,
     size: int,
     order: IntArray,
-    count: IntArray,
+    population: IntArray,
     height: FloatArray,
     shrink: FloatArray,
     reach: FloatArray,
@@ -86,7 +86,7 @@ def _not_negligible(
             continue
         radius = max(0.0, shrink[slot, 0] * reach[slot, d] - shrink[slot, 1])
         square = radius * radius
-        if not surely_below(floor, height[slot], count[slot], strength, degrees, square):
+        if not surely_below(floor, height[slot], population[slot], strength, degrees, square):
             near[found] = position
             found += 1
     return found
@@ -149,7 +149,7 @@ def _log_weights(
     fill_features(rows.covariates[d], features)
     best, found = fresh, 0
     first = 0.0
-    if components.count[own] > 1:
+    if components.population[own] > 1:
         square = _square(d, own, form, shrink, reach, features)
         first = log_share_without(components, base, own, square)
         value, option[0] = _judge(d, own, rows, weights, hinge, scores)
@@ -158,7 +158,7 @@ def _log_weights(
         found = 1
     if reach.shape[1] > 0:
         candidates = _not_negligible(
-            d, own, best - NEGLIGIBLE, size, order, components.count, components.height,
+            d, own, best - NEGLIGIBLE, size, order, components.population, components.height,
             shrink, reach, base.strength, base.degrees, near[1:],
         )  # fmt: skip
     else:
@@ -178,7 +178,7 @@ def _log_weights(
         near[found] = slot
         best = max(best, log_weight[found])
         found += 1
-    if components.count[own] > 1:
+    if components.population[own] > 1:
         near[0] = own
     return found, best
 
@@ -220,7 +220,7 @@ def _auxiliary_weights(
     own, number = assignment.slot[d], auxiliary.shape[0]
     best = -np.inf
     for i in range(number):
-        if i == 0 and components.count[own] == 1:
+        if i == 0 and components.population[own] == 1:
             auxiliary[i] = components.weights[own]
         else:
             for y in range(auxiliary.shape[1]):
@@ -254,9 +254,7 @@ def _start_component(
         weights[:] = auxiliary[chosen]
     elif scheme == EXACT:
         area = rows.log_evidence[d]
-        draw_weights(
-            rng, rows.design[d], rows.labels[d], area, hinge, base.weight_scale, weights
-        )
+        draw_weights(rng, rows.design[d], rows.labels[d], area, hinge, base.weight_scale, weights)
     else:
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
@@ -290,7 +288,7 @@ def sweep_assignments(
 
     It stops early only when every slot is in use; the caller makes room and calls again.
     """
-    capacity = components.count.shape[0]
+    capacity = components.population.shape[0]
     extra = max(scheme, 1)
     log_weight, fresh_weight = np.empty(capacity + extra), np.empty(extra)
     option, near = np.empty(capacity, np.int64), np.empty(capacity + 1, np.int64)
@@ -336,7 +334,7 @@ def sweep_assignments(
             continue
         moved += 1
         row = rows.covariates[d]
-        if components.count[own] == 1:
+        if components.population[own] == 1:
             close_slot(components, own)
         else:
             change_member(components, base, own, row, features, -1)

@@ -34,8 +34,8 @@ from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.types import FloatArray, IntArray
 
-
 _MOST_RADII = 250_000_000
+_REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +105,7 @@ class Chain:
     visits: IntArray
     concentration: float
     cursor: int = 0
+    sweeps: int = 0
     moved: int = 0
     seconds: dict[str, float] = dataclasses.field(
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
@@ -130,6 +131,9 @@ class Chain:
         """Move the assignments, the components, the concentration and the weights once."""
         start = time.perf_counter()
         self.moved = self._sweep_assignments()
+        self.sweeps += 1
+        if self.sweeps % _REBUILD_EVERY == 0:
+            recompute(self.components, self.base, self.rows, self.assignment.slot)
         middle = time.perf_counter()
         self._split_merge()
         if self.settings.prior is not None:
@@ -186,7 +190,7 @@ class Chain:
 
     def _make_room(self) -> None:
         """Keep a free slot: births need one, a split needs one."""
-        capacity = self.components.count.shape[0]
+        capacity = self.components.population.shape[0]
         if self.components.size[0] == capacity:
             self.components = grow(self.components, 2 * capacity)
             start = np.zeros(2 * capacity + 1, np.int64)

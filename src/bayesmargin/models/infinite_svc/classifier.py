@@ -169,7 +169,7 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y has the single class {self.classes_[0]!r}: a classifier needs at least 2 classes"
+                f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
             )
         *generators, shared = spawn_generators(self.random_state, self.n_chains + 1)
         problem = make_problem(self, X, labels.astype(np.int64), shared)
@@ -221,9 +221,7 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         """Most probable component of each row in the last draw (labels have no meaning beyond)."""
         covariates, design = self._prepare(X)
         problem = self._problem
-        return predict_components(
-            self._draws[-1], problem.base, problem.hinge, covariates, design
-        )
+        return predict_components(self._draws[-1], problem.base, problem.hinge, covariates, design)
 
     def co_clustering(self, rows: Any = None) -> FloatArray:
         """Posterior probability that training rows share a component.
@@ -245,4 +243,4 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
     def component_sizes(self) -> list[IntArray]:
         """Sizes of the components in every kept draw, largest first."""
         check_is_fitted(self)
-        return [np.sort(draw.count[:-1].astype(np.int64))[::-1] for draw in self._draws]
+        return [np.sort(draw.population[:-1].astype(np.int64))[::-1] for draw in self._draws]

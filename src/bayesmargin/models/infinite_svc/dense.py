@@ -36,7 +36,7 @@ def cholesky(matrix: FloatArray) -> float:
 
 @jit
 def invert_lower(factor: FloatArray, inverse: FloatArray) -> None:
-    """Write the inverse of a lower triangular matrix into ``inverse`` (its upper part is zeroed)."""
+    """Write the inverse of a lower triangular matrix into ``inverse``; its upper part is zero."""
     size = factor.shape[0]
     for i in range(size):
         inverse[i, :] = 0.0

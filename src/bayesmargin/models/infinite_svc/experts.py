@@ -1,4 +1,4 @@
-"""Scores and pseudo-likelihood of one expert: one weight vector for two classes, else one a class."""
+"""Scores and pseudo-likelihood of one expert: one weight vector for two classes, else L."""
 
 from bayesmargin.compiling import jit
 from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, winner

@@ -86,9 +86,7 @@ def make_problem(
     size = covariates.shape[1]
     degrees = size + 2.0 + estimator.extra_degrees
     matrix = float(scatter) * (1.0 + estimator.extra_degrees) * np.eye(size)
-    base = make_base(
-        np.zeros(size), float(estimator.mean_strength), degrees, matrix, scale, len(X)
-    )
+    base = make_base(np.zeros(size), float(estimator.mean_strength), degrees, matrix, scale, len(X))
     hinge = Hinge(float(estimator.C), float(estimator.margin))
     learn = estimator.concentration == "learn"
     settings = Settings(

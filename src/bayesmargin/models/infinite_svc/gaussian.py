@@ -68,7 +68,7 @@ def fill_features(row: FloatArray, features: FloatArray) -> None:
 @jit
 def log_share(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times predictive density at squared radius ``square`` (no member)."""
-    count = components.count[slot]
+    count = components.population[slot]
     kappa = base.strength + count
     power = 0.5 * (base.degrees + count + 1.0)
     return components.height[slot] - power * math.log1p(kappa / (kappa + 1.0) * square)
@@ -90,7 +90,7 @@ def surely_below(
 @jit
 def log_predictive(components: Components, base: Base, slot: int, features: FloatArray) -> float:
     """Log density of a row that is no member of the component."""
-    count = components.count[slot]
+    count = components.population[slot]
     value = log_share(components, base, slot, max(0.0, dot(components.form[slot], features)))
     return value - math.log(count) if count > 0 else value
 
@@ -100,7 +100,7 @@ def log_predictive_without(
     components: Components, base: Base, slot: int, features: FloatArray
 ) -> float:
     """Log density of a member given the other members (there is at least one)."""
-    count = components.count[slot]
+    count = components.population[slot]
     square = max(0.0, dot(components.form[slot], features))
     return log_share_without(components, base, slot, square) - math.log(count - 1.0)
 
@@ -108,7 +108,7 @@ def log_predictive_without(
 @jit
 def log_share_without(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times density for a member, as if it were absent; radius as it stands."""
-    count = components.count[slot]
+    count = components.population[slot]
     kappa = base.strength + count
     ratio = max(1.0 - kappa / (kappa - 1.0) * square, _SMALLEST_RATIO)
     return (
@@ -122,7 +122,7 @@ def log_share_without(components: Components, base: Base, slot: int, square: flo
 @jit
 def rebuild_form(components: Components, base: Base, slot: int) -> None:
     """Write the quadratic form and height of a component from its inverse scatter and centre."""
-    count = components.count[slot]
+    count = components.population[slot]
     components.height[slot] = base.student[count] - 0.5 * components.log_determinant[slot]
     if count > 0:
         components.height[slot] += math.log(count)
@@ -147,7 +147,7 @@ def refactor(components: Components, base: Base, slot: int) -> None:
     """Recompute centre, inverse and determinant of a component from its sums."""
     size = base.location.shape[0]
     moment, centre = components.moment[slot], components.centre[slot]
-    kappa = base.strength + components.count[slot]
+    kappa = base.strength + components.population[slot]
     linear = size * (size + 1) // 2
     for i in range(size):
         centre[i] = (base.strength * base.location[i] + moment[linear + i]) / kappa
@@ -187,8 +187,8 @@ def change_member(
     would lose digits is computed from them instead.
     """
     size = row.shape[0]
-    kappa = base.strength + components.count[slot]
-    components.count[slot] += sign
+    kappa = base.strength + components.population[slot]
+    components.population[slot] += sign
     moment = components.moment[slot]
     for i in range(moment.shape[0]):
         moment[i] += sign * features[i]
@@ -222,7 +222,7 @@ def change_member(
 @jit
 def reset_to_prior(components: Components, base: Base, slot: int) -> None:
     """Make a slot an empty component."""
-    components.count[slot] = 0
+    components.population[slot] = 0
     components.moment[slot, :] = 0.0
     components.shrink[slot, 0] = 1.0
     components.shrink[slot, 1] = 0.0
@@ -236,13 +236,13 @@ def recompute(components: Components, base: Base, rows: Rows, slots: IntArray) -
     for position in range(components.size[0]):
         slot = components.order[position]
         components.moment[slot, :] = 0.0
-        components.count[slot] = 0
+        components.population[slot] = 0
     for d in range(slots.shape[0]):
         fill_features(rows.covariates[d], features)
         moment = components.moment[slots[d]]
         for i in range(features.shape[0]):
             moment[i] += features[i]
-        components.count[slots[d]] += 1
+        components.population[slots[d]] += 1
     for position in range(components.size[0]):
         refactor(components, base, components.order[position])
 
@@ -256,7 +256,7 @@ def log_marginal(components: Components, base: Base, slot: int, empty: float) ->
               + \tfrac p2 \log\tfrac{\kappa_0}{\kappa}
     """
     size = base.location.shape[0]
-    count = components.count[slot]
+    count = components.population[slot]
     nu = base.degrees + count
     value = -0.5 * count * size * math.log(math.pi)
     for j in range(size):

@@ -106,9 +106,7 @@ def _normal_above(rng: np.random.Generator, lower: float) -> float:
 
 
 @jit
-def _label_score(
-    rng: np.random.Generator, maximum: float, deviation: float, hinge: Hinge
-) -> float:
+def _label_score(rng: np.random.Generator, maximum: float, deviation: float, hinge: Hinge) -> float:
     """Score of the label given the largest other score: a mixture of two truncated normals."""
     gap = hinge.margin + maximum
     tilt = hinge.cost * deviation

@@ -39,7 +39,7 @@ _NEGLIGIBLE_SHARE = 1e-9
 class Draw(NamedTuple):
     """One posterior draw, reduced to what prediction needs."""
 
-    count: FloatArray  #: (K + 1,) sizes; the last entry is the empty component
+    population: FloatArray  #: (K + 1,) sizes; the last entry is the empty component
     height: FloatArray  #: (K + 1,) log of weight times density at the centre
     form: FloatArray  #: (K + 1, F)
     weights: FloatArray  #: (K, R, n)
@@ -49,7 +49,7 @@ def take_draw(components: Components, empty: Components, concentration: float) -
     """Copy the present components; ``empty`` holds a component without members in slot 0."""
     slots = np.sort(components.order[: components.size[0]])
     return Draw(
-        np.append(components.count[slots], 0).astype(float),
+        np.append(components.population[slots], 0).astype(float),
         np.append(components.height[slots], empty.height[0] + math.log(concentration)),
         np.vstack([components.form[slots], empty.form[:1]]),
         components.weights[slots].copy(),
@@ -62,8 +62,8 @@ def _fill_shares(draw: Draw, base: Base, features: FloatArray, share: FloatArray
     number = share.shape[0]
     best = -np.inf
     for k in range(number):
-        kappa = base.strength + draw.count[k]
-        power = 0.5 * (base.degrees + draw.count[k] + 1.0)
+        kappa = base.strength + draw.population[k]
+        power = 0.5 * (base.degrees + draw.population[k] + 1.0)
         square = max(0.0, dot_row(draw.form, k, features))
         share[k] = draw.height[k] - power * math.log1p(kappa / (kappa + 1.0) * square)
         best = max(best, share[k])
@@ -114,7 +114,7 @@ def _add_draw(
 ) -> None:
     """Add the prediction of one draw to ``result`` (rows x classes)."""
     features, scores = np.empty(draw.form.shape[1]), np.empty(draw.weights.shape[1])
-    share = np.empty(draw.count.shape[0])
+    share = np.empty(draw.population.shape[0])
     number = draw.weights.shape[0]
     classes = result.shape[1]
     for d in range(covariates.shape[0]):
@@ -161,9 +161,7 @@ def predict_draws(
         part = slice(begin, min(begin + _CHUNK, count))
         for draw, line in zip(draws, uniform, strict=True):
             chance = line[part] if code == _GIBBS else line
-            _add_draw(
-                code, draw, base, hinge, covariates[part], design[part], chance, result[part]
-            )
+            _add_draw(code, draw, base, hinge, covariates[part], design[part], chance, result[part])
 
     begins = range(0, count, _CHUNK)
     workers = _thread_count(threads, len(begins))

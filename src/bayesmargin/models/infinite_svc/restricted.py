@@ -26,13 +26,13 @@ def fill_sides(
     for side in range(2):
         fill_features(rows.covariates[first if side == 0 else second], features)
         sides.moment[side] = features
-        sides.count[side] = 1
+        sides.population[side] = 1
     for i in range(others.shape[0]):
         fill_features(rows.covariates[others[i]], features)
         moment = sides.moment[side_of[i]]
         for position in range(features.shape[0]):
             moment[position] += features[position]
-        sides.count[side_of[i]] += 1
+        sides.population[side_of[i]] += 1
     refactor(sides, base, 0)
     refactor(sides, base, 1)
 

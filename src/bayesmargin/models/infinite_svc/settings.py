@@ -1,6 +1,5 @@
 """From the parameters of the estimator to checked settings of a chain."""
 
-import numbers
 from typing import Any
 
 from bayesmargin.models.infinite_svc.assignments import EXACT
@@ -9,30 +8,12 @@ from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
+from bayesmargin.models.settings import require_count
+from bayesmargin.samplers.base import require_choice, require_positive
 
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
 _RENEWAL = 10
 _LEAPFROG_STEPS = 8
-
-
-def require_positive(name: str, value: Any) -> None:
-    """Reject anything but a positive finite number."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not good or not 0.0 < float(value) < float("inf"):
-        raise ValueError(f"{name}={value!r} is not allowed: pass a positive number")
-
-
-def require_integer(name: str, value: Any, least: int) -> None:
-    """Reject anything but an integer of at least ``least``."""
-    good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not good or int(value) < least:
-        raise ValueError(f"{name}={value!r} is not allowed: pass an integer of {least} or more")
-
-
-def require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Reject anything but one of the names."""
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}={value!r} is not allowed: pass one of {', '.join(allowed)}")
 
 
 def make_method(name: str, step: float | None, inner_steps: int, batch_size: int) -> Any:
@@ -55,32 +36,32 @@ def make_scheme(new_components: Any) -> int:
             f'new_components={new_components!r} is not allowed: pass "exact" or the number of '
             "auxiliary components of Algorithm 8"
         )
-    require_integer("new_components", new_components, 1)
+    require_count("new_components", new_components, 1)
     return int(new_components)
 
 
 def check_settings(estimator: Any) -> None:
     """Raise a clear error for the first parameter that makes no sense."""
     for name in ("C", "margin", "mean_strength"):
-        require_positive(name, getattr(estimator, name))
+        require_positive(**{name: getattr(estimator, name)})
     for name in ("scatter", "prior_scale"):
         if getattr(estimator, name) != "auto":
-            require_positive(name, getattr(estimator, name))
+            require_positive(**{name: getattr(estimator, name)})
     if estimator.concentration != "learn":
-        require_positive("concentration", estimator.concentration)
+        require_positive(concentration=estimator.concentration)
     if estimator.step is not None:
-        require_positive("step", estimator.step)
+        require_positive(step=estimator.step)
     require_choice("method", estimator.method, METHODS)
     require_choice("prediction", estimator.prediction, RULES)
     for name, least in (
         ("n_sweeps", 1), ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("batch_size", 1),
         ("split_merge", 0), ("extra_degrees", 0),
     ):  # fmt: skip
-        require_integer(name, getattr(estimator, name), least)
+        require_count(name, getattr(estimator, name), least)
     if estimator.n_clusters != "auto":
-        require_integer("n_clusters", estimator.n_clusters, 1)
+        require_count("n_clusters", estimator.n_clusters, 1)
     if estimator.burn_in is not None:
-        require_integer("burn_in", estimator.burn_in, 0)
+        require_count("burn_in", estimator.burn_in, 0)
         if estimator.burn_in >= estimator.n_sweeps:
             raise ValueError(
                 f"burn_in={estimator.burn_in} is not allowed: it must be less than "

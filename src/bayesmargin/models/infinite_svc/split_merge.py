@@ -1,8 +1,8 @@
 r"""Split and merge moves, so that the number of components finds its level in tens of sweeps.
 
 The scheme of Jain and Neal, with a launch that needs no rank-1 change, and extended to experts
-whose weights are not conjugate. A row i is drawn; half of the proposals draw j from the component of i
-and try to split it:
+whose weights are not conjugate. A row i is drawn; half of the proposals draw j from the component
+of i and try to split it:
 
 1. a *launch* partition of its members gives each row to the anchor it is nearer to, and is then
    improved by a few rounds of hard assignment to the two Gaussians;
@@ -13,7 +13,8 @@ and try to split it:
 The other half draw j from the rest and try the reverse: everything joins the component of i, the
 weights of j's side are dropped, and their density under :math:`q_\theta` is evaluated for a
 :math:`\theta` drawn in the same way. The launch is a function of i, j and the set of rows, and
-:math:`\theta` has the same law in both directions, so both cancel, and a split is accepted with probability :math:`\min(1, r)`,
+:math:`\theta` has the same law in both directions, so both cancel, and a split is accepted with
+probability :math:`\min(1, r)`,
 
 .. math::
 
@@ -55,7 +56,7 @@ _MERGED = 2  # slot of the scratch store that holds the union of sides 0 and 1
 def _other_member(rng: np.random.Generator, i: int, group: IntArray) -> int:
     """A member of ``group`` other than i."""
     while True:
-        j = group[rng.integers(0, group.shape[0])]
+        j = int(group[rng.integers(0, group.shape[0])])
         if j != i:
             return j
 
@@ -78,8 +79,8 @@ def _log_partition_ratio(
     sides: Components, base: Base, empty: float, concentration: float, rows: int
 ) -> float:
     """Factors of r that do not involve the experts or the scan."""
-    left, right = sides.count[0], sides.count[1]
-    sides.count[_MERGED] = left + right
+    left, right = sides.population[0], sides.population[1]
+    sides.population[_MERGED] = left + right
     sides.moment[_MERGED, :] = sides.moment[0] + sides.moment[1]
     refactor(sides, base, _MERGED)
     value = math.log(concentration) + math.lgamma(left) + math.lgamma(right)
@@ -91,7 +92,7 @@ def _log_partition_ratio(
 
 @jit
 def _copy_statistics(source: Components, index: int, target: Components, slot: int) -> None:
-    target.count[slot] = source.count[index]
+    target.population[slot] = source.population[index]
     target.moment[slot] = source.moment[index]
     target.inverse[slot] = source.inverse[index]
     target.centre[slot] = source.centre[index]
@@ -130,7 +131,7 @@ def split_merge(
     ``sides`` is a scratch store of three slots. A slot must be free in ``components``.
     """
     total = assignment.slot.shape[0]
-    i = rng.integers(0, total)
+    i = int(rng.integers(0, total))
     own = assignment.slot[i]
     splitting = rng.random() < 0.5
     start = assignment.start
@@ -145,7 +146,7 @@ def split_merge(
             return 0
         j = i
         while assignment.slot[j] == own:
-            j = rng.integers(0, total)
+            j = int(rng.integers(0, total))
         partner = assignment.slot[j]
         second = assignment.members[start[partner] : start[partner + 1]]
     others = _joined_without(i, j, group, second)
@@ -214,7 +215,7 @@ def _accept_split(
 @jit
 def _prior_log_determinant(sides: Components, base: Base) -> float:
     """Log det of the prior scatter, from an empty scratch component."""
-    sides.count[_MERGED] = 0
+    sides.population[_MERGED] = 0
     sides.moment[_MERGED, :] = 0.0
     refactor(sides, base, _MERGED)
     return sides.log_determinant[_MERGED]

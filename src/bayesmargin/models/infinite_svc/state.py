@@ -47,7 +47,7 @@ class Hinge(NamedTuple):
 class Components(NamedTuple):
     """Parameters and statistics of the components, one slot each."""
 
-    count: IntArray  #: (S,) members
+    population: IntArray  #: (S,) members
     order: IntArray  #: (S,) permutation of the slots, those in use first
     size: IntArray  #: (1,) number of components in use
     moment: FloatArray  #: (S, F) sum over the members of their quadratic features
@@ -89,7 +89,7 @@ def empty_components(
     features = feature_count(dimension)
     shape = (capacity, weight_rows, weight_columns)
     return Components(
-        count=np.zeros(capacity, np.int64),
+        population=np.zeros(capacity, np.int64),
         order=np.arange(capacity),
         size=np.zeros(1, np.int64),
         moment=np.zeros((capacity, features)),
@@ -112,7 +112,7 @@ def empty_components(
 
 def grow(components: Components, capacity: int) -> Components:
     """Copy of ``components`` with room for ``capacity``."""
-    old = components.count.shape[0]
+    old = components.population.shape[0]
     _, rows, columns = components.weights.shape
     larger = empty_components(capacity, components.centre.shape[1], rows, columns)
     for name in Components._fields:
@@ -140,7 +140,7 @@ def close_slot(components: Components, slot: int) -> None:
             components.order[last] = slot
             break
     components.size[0] = last
-    components.count[slot] = 0
+    components.population[slot] = 0
 
 
 @jit

@@ -22,7 +22,7 @@ def log_partition(chain: Chain, empty: Components) -> float:
     components, base = chain.components, chain.base
     slots = components.order[: components.size[0]]
     value = len(slots) * math.log(chain.concentration)
-    value += float(gammaln(components.count[slots]).sum())
+    value += float(gammaln(components.population[slots]).sum())
     total = len(chain.rows.labels)
     value += float(gammaln(chain.concentration) - gammaln(chain.concentration + total))
     prior = empty.log_determinant[0]

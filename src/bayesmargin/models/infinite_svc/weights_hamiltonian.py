@@ -1,8 +1,8 @@
 r"""Subgradient HMC for every expert: exact, because leapfrog with any force is a shear.
 
 The Metropolis test uses the true energy. The metric is that of
-:mod:`~bayesmargin.models.infinite_svc.anchor` with all members and a fixed slack density, so it is a
-function of the assignments alone and the move leaves the conditional of the weights invariant.
+:mod:`~bayesmargin.models.infinite_svc.anchor` with all members and a fixed slack density, so it is
+a function of the assignments alone and the move leaves the conditional of the weights invariant.
 """
 
 import math
