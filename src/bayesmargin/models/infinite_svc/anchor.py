@@ -14,6 +14,8 @@ The metric is :math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f
 slacks at the kink (shared among the classes), estimated on a few dozen members.
 """
 
+import math
+
 import numpy as np
 
 from bayesmargin.compiling import jit
@@ -23,6 +25,7 @@ from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, 
 from bayesmargin.types import FloatArray, IntArray
 
 _SAMPLE = 64
+_PRIOR_DOMINATES = 40.0
 
 
 @jit
@@ -80,37 +83,60 @@ def renew_metric(
     base: Base,
     hinge: Hinge,
 ) -> None:
-    """Estimate the metric of a component from a sample of its members."""
+    """Estimate the metric of a component from a sample of its members.
+
+    Where the prior dominates (few members a class) a multiple of the identity does; ``width`` is
+    then its inverse square root, and zero where the full whitener is in use.
+    """
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
+    size, scale = components.weights.shape[2], base.weight_scale
+    curvature = curvature_share(hinge, components.sharpness[slot], components.weights.shape[1])
+    used = min(members.shape[0], _SAMPLE)
+    trace = 0.0
+    for i in range(used):
+        d = members[i * members.shape[0] // used]
+        for j in range(size):
+            trace += rows.design[d, j] * rows.design[d, j]
+    trace *= curvature * scale * scale * members.shape[0] / used
+    if trace < _PRIOR_DOMINATES:
+        components.width[slot] = scale / math.sqrt(1.0 + 2.0 * trace / size)
+        return
+    components.width[slot] = 0.0
     whitener = components.whitener[slot]
     gram = np.empty_like(whitener)
     fill_gram(members, rows, _SAMPLE, gram)
-    vectors = components.weights.shape[1]
-    curvature = curvature_share(hinge, components.sharpness[slot], vectors)
-    fill_whitener(gram, curvature, base.weight_scale, whitener)
+    fill_whitener(gram, curvature, scale, whitener)
 
 
 @jit
-def whiten(whitener: FloatArray, gradient: FloatArray, result: FloatArray) -> None:
+def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: FloatArray) -> None:
     """Gradient in whitened coordinates: W g for every weight vector."""
     for y in range(gradient.shape[0]):
-        for i in range(gradient.shape[1]):
-            total = 0.0
-            for j in range(i + 1):
-                total += whitener[i, j] * gradient[y, j]
-            result[y, i] = total
+        if width > 0.0:
+            for i in range(gradient.shape[1]):
+                result[y, i] = width * gradient[y, i]
+        else:
+            for i in range(gradient.shape[1]):
+                total = 0.0
+                for j in range(i + 1):
+                    total += whitener[i, j] * gradient[y, j]
+                result[y, i] = total
 
 
 @jit
 def add_unwhitened(
-    whitener: FloatArray, change: FloatArray, factor: float, weights: FloatArray
+    width: float, whitener: FloatArray, change: FloatArray, factor: float, weights: FloatArray
 ) -> None:
     """Move the weights by ``factor`` times W' change."""
     for y in range(weights.shape[0]):
-        for i in range(weights.shape[1]):
-            scaled = factor * change[y, i]
-            for j in range(i + 1):
-                weights[y, j] += scaled * whitener[i, j]
+        if width > 0.0:
+            for j in range(weights.shape[1]):
+                weights[y, j] += factor * width * change[y, j]
+        else:
+            for i in range(weights.shape[1]):
+                scaled = factor * change[y, i]
+                for j in range(i + 1):
+                    weights[y, j] += scaled * whitener[i, j]
 
 
 @jit

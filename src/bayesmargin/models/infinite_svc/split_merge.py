@@ -13,8 +13,8 @@ of i and try to split it:
 The other half draw j from the rest and try the reverse: everything joins the component of i, the
 weights of j's side are dropped, and their density under :math:`q_\theta` is evaluated for a
 :math:`\theta` drawn in the same way. The launch is a function of i, j and the set of rows, and
-:math:`\theta` has the same law in both directions, so both cancel, and a split is accepted with
-probability :math:`\min(1, r)`,
+:math:`\theta` has the same law in both directions, so both cancel. The acceptance
+ratio of a split is
 
 .. math::
 
@@ -24,7 +24,9 @@ probability :math:`\min(1, r)`,
        \frac{\psi_d(\eta_j)}{\psi_d(\eta_i)}\;
        \frac{1}{q(Z)}\;\frac{n_i + n_j - 1}{D - n_i},
 
-and a merge with :math:`\min(1, 1/r)`. The last factor comes from the way j is drawn.
+its inverse that of a merge. The last factor comes from the way j is drawn. The test is made in two
+stages, first with the factors that need no expert, then with the two that do (delayed
+acceptance, Christen and Fox): a hopeless proposal never pays for an expert.
 """
 
 import math
@@ -159,14 +161,17 @@ def split_merge(
     fill_sides(i, j, others, rows, sides, base, side_of)
     right = _right_rows(j, others, side_of)
     empty = _prior_log_determinant(sides, base)
+    direction = 1.0 if splitting else -1.0
     log_ratio = _log_partition_ratio(sides, base, empty, concentration, total) - log_scan
+    if math.log(rng.random()) >= direction * log_ratio:
+        return 0
     weights = sides.weights[1]
     if not splitting:
         weights[:] = components.weights[partner]
     scale = base.weight_scale
-    log_ratio += propose_expert(rng, right, rows, hinge, scale, weights, not splitting)
+    log_ratio = propose_expert(rng, right, rows, hinge, scale, weights, not splitting)
     log_ratio -= total_log_psi(right, rows, hinge, components.weights[own])
-    if math.log(rng.random()) >= (log_ratio if splitting else -log_ratio):
+    if math.log(rng.random()) >= direction * log_ratio:
         return 0
     if splitting:
         slot = _accept_split(rng, right, assignment, components, sides, own)

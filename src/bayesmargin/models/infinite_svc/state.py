@@ -63,6 +63,7 @@ class Components(NamedTuple):
     thermostat: FloatArray  #: (S,)
     sharpness: FloatArray  #: (S,) density of the members' slacks at the kink
     whitener: FloatArray  #: (S, n, n) inverse Cholesky factor of the experts' metric
+    width: FloatArray  #: (S,) metric of components that need no whitener; 0 where they do
     age: IntArray  #: (S,) weight updates since birth; the metric is renewed at some of them
     tries: IntArray  #: (2,) Metropolis proposals made and accepted
 
@@ -105,6 +106,7 @@ def empty_components(
         thermostat=np.ones(capacity),
         sharpness=np.full(capacity, 0.25),
         whitener=np.zeros((capacity, weight_columns, weight_columns)),
+        width=np.zeros(capacity),
         age=np.zeros(capacity, np.int64),
         tries=np.zeros(2, np.int64),
     )

@@ -97,12 +97,12 @@ def _update(
     before = energy + 0.5 * squared_norm(momentum)
     for turn in range(method.steps + 1):
         kick = 0.5 * step if turn in (0, method.steps) else step
-        whiten(whitener, gradient, force)
+        whiten(0.0, whitener, gradient, force)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 momentum[y, j] -= kick * force[y, j]
         if turn < method.steps:
-            add_unwhitened(whitener, momentum, step, weights)
+            add_unwhitened(0.0, whitener, momentum, step, weights)
             energy = _energy_and_gradient(weights, members, rows, scale, hinge, scores, gradient)
     after = energy + 0.5 * squared_norm(momentum)
     components.tries[0] += 1

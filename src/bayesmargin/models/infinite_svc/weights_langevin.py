@@ -43,6 +43,7 @@ def _update(
         renew_metric(slot, rows, assignment, components, base, hinge)
     components.age[slot] += 1
     weights, whitener = components.weights[slot], components.whitener[slot]
+    width = components.width[slot]
     scores = np.empty(weights.shape[0])
     gradient, change = np.empty_like(weights), np.empty_like(weights)
     drift = 0.5 * method.step * method.step
@@ -52,8 +53,8 @@ def _update(
             rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
         )
         note_sharpness(components, slot, near)
-        whiten(whitener, gradient, change)
+        whiten(width, whitener, gradient, change)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 change[y, j] = method.step * rng.standard_normal() - drift * change[y, j]
-        add_unwhitened(whitener, change, 1.0, weights)
+        add_unwhitened(width, whitener, change, 1.0, weights)

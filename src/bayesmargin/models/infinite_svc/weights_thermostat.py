@@ -5,11 +5,13 @@ diffusion :math:`A` and N coordinates, one step of size h is
 
 .. math::
 
-   &\tilde\eta \mathrel{+}= \tfrac h2 r,\quad \xi \mathrel{+}= \tfrac h2 (r\cdot r/N - 1),\quad
-    r \mathrel{*}= e^{-\xi h/2}\\
-   &r \mathrel{+}= -h\,\hat g(\tilde\eta) + \sqrt{2Ah}\,\nu\\
-   &r \mathrel{*}= e^{-\xi h/2},\quad \tilde\eta \mathrel{+}= \tfrac h2 r,\quad
-    \xi \mathrel{+}= \tfrac h2 (r\cdot r/N - 1).
+   &r \mathrel{*}= e^{-\xi h/2},\quad
+    r \mathrel{+}= -h\,\hat g(\tilde\eta) + \sqrt{2Ah}\,\nu,\quad r \mathrel{*}= e^{-\xi h/2}\\
+   &\tilde\eta \mathrel{+}= h\, r,\quad \xi \mathrel{+}= h\,(r\cdot r/N - 1).
+
+This is the symmetric splitting integrator seen from the points where it takes its gradients: the
+two half moves between two gradients are one. So the first step of a sweep takes its gradient at the
+anchor, where it is known exactly without touching a row.
 
 Momentum and thermostat belong to the component and live on from sweep to sweep.
 """
@@ -24,7 +26,6 @@ from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     note_sharpness,
     renew_metric,
-    squared_norm,
     stochastic_gradient,
     whiten,
 )
@@ -57,25 +58,26 @@ def _update(
         renew_metric(slot, rows, assignment, components, base, hinge)
     components.age[slot] += 1
     weights, momentum = components.weights[slot], components.momentum[slot]
-    whitener = components.whitener[slot]
+    width, whitener = components.width[slot], components.whitener[slot]
     scores = np.empty(weights.shape[0])
     gradient, force = np.empty_like(weights), np.empty_like(weights)
-    half, size = 0.5 * method.step, weights.size
     noise = math.sqrt(2.0 * method.diffusion * method.step)
     friction = components.thermostat[slot]
-    for _ in range(method.steps):
-        add_unwhitened(whitener, momentum, half, weights)
-        friction += half * (squared_norm(momentum) / size - 1.0)
+    for turn in range(method.steps):
+        batch = 0 if turn == 0 else method.batch
         near = stochastic_gradient(
-            rng, slot, method.batch, rows, assignment, components, base, hinge, scores, gradient
+            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
         )
         note_sharpness(components, slot, near)
-        whiten(whitener, gradient, force)
-        damping = math.exp(-friction * half)
+        whiten(width, whitener, gradient, force)
+        damping = math.exp(-0.5 * friction * method.step)
+        square = 0.0
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 kick = noise * rng.standard_normal() - method.step * force[y, j]
-                momentum[y, j] = damping * (damping * momentum[y, j] + kick)
-        add_unwhitened(whitener, momentum, half, weights)
-        friction += half * (squared_norm(momentum) / size - 1.0)
+                value = damping * (damping * momentum[y, j] + kick)
+                momentum[y, j] = value
+                square += value * value
+        add_unwhitened(width, whitener, momentum, method.step, weights)
+        friction += method.step * (square / weights.size - 1.0)
     components.thermostat[slot] = friction
