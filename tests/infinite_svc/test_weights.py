@@ -7,10 +7,10 @@ from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
 from bayesmargin.models.infinite_svc.state import Hinge
-from bayesmargin.models.infinite_svc.weights import update_experts
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation, multiclass_view
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
+from bayesmargin.models.infinite_svc.weights_sweep import update_experts
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 
 HINGE = Hinge(1.0, 1.0)

@@ -29,9 +29,9 @@ from bayesmargin.models.infinite_svc.state import (
     group_members,
     grow,
 )
-from bayesmargin.models.infinite_svc.weights import update_experts
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
+from bayesmargin.models.infinite_svc.weights_sweep import update_experts
 from bayesmargin.types import FloatArray, IntArray
 
 _MOST_RADII = 250_000_000

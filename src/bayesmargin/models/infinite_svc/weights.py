@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
 
 
@@ -24,19 +23,3 @@ def update_expert(
     (:class:`Thermostat`, :class:`Langevin`, :class:`Hamiltonian`, :class:`Augmentation`).
     """
     raise TypeError(f"no weights sampler for {type(method).__name__}")
-
-
-@jit
-def update_experts(
-    method: Any,
-    rng: np.random.Generator,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
-    """Move the weights of every component in use."""
-    for position in range(components.size[0]):
-        slot = components.order[position]
-        update_expert(method, rng, slot, rows, assignment, components, base, hinge)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements
+from bayesmargin.compiling import implements, jit
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     note_sharpness,
@@ -41,6 +41,35 @@ class Thermostat(NamedTuple):
     batch: int  #: rows of the component used in a step
     diffusion: float  #: A
     renewal: int  #: sweeps between two estimates of the metric
+
+
+@jit
+def _step_at_anchor(
+    method: Thermostat,
+    rng: np.random.Generator,
+    slot: int,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+    friction: float,
+) -> float:
+    """One step with the exact gradient and a multiple of the identity as metric, in one pass."""
+    weights, momentum = components.weights, components.momentum
+    pull, width = components.pull, components.width[slot]
+    noise = math.sqrt(2.0 * method.diffusion * method.step)
+    damping = math.exp(-0.5 * friction * method.step)
+    precision = 1.0 / (base.weight_scale * base.weight_scale)
+    scaled = method.step * width
+    square = 0.0
+    for y in range(weights.shape[1]):
+        for j in range(weights.shape[2]):
+            force = precision * weights[slot, y, j] - hinge.cost * pull[slot, y, j]
+            value = damping * momentum[slot, y, j] + noise * rng.standard_normal() - scaled * force
+            value *= damping
+            momentum[slot, y, j] = value
+            weights[slot, y, j] += scaled * value
+            square += value * value
+    return friction + method.step * (square / (weights.shape[1] * weights.shape[2]) - 1.0)
 
 
 @implements(update_expert, Thermostat)
@@ -64,6 +93,9 @@ def _update(
     noise = math.sqrt(2.0 * method.diffusion * method.step)
     friction = components.thermostat[slot]
     for turn in range(method.steps):
+        if turn == 0 and width > 0.0:
+            friction = _step_at_anchor(method, rng, slot, components, base, hinge, friction)
+            continue
         batch = 0 if turn == 0 else method.batch
         near = stochastic_gradient(
             rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
