@@ -25,8 +25,9 @@ ratio of a split is
        \frac{1}{q(Z)}\;\frac{n_i + n_j - 1}{D - n_i},
 
 its inverse that of a merge. The last factor comes from the way j is drawn. The test is made in two
-stages, first with the factors that need no expert, then with the two that do (delayed
-acceptance, Christen and Fox): a hopeless proposal never pays for an expert.
+stages (delayed acceptance, Christen and Fox): the factors that need no expert, shrunk by
+:data:`_DOUBT` nats towards one, may dismiss a hopeless proposal before it has paid for an expert;
+the second stage makes up for what the first has used.
 """
 
 import math
@@ -51,6 +52,7 @@ from bayesmargin.models.infinite_svc.state import (
 )
 from bayesmargin.types import IntArray
 
+_DOUBT = 50.0
 _MERGED = 2  # slot of the scratch store that holds the union of sides 0 and 1
 
 
@@ -90,6 +92,14 @@ def _log_partition_ratio(
     value += log_marginal(sides, base, 0, empty) + log_marginal(sides, base, 1, empty)
     value -= log_marginal(sides, base, _MERGED, empty)
     return value + math.log(left + right - 1.0) - math.log(rows - left)
+
+
+@jit
+def _screen(log_ratio: float) -> float:
+    """Odd function of the log ratio, so that split and merge see reciprocal first stages."""
+    if log_ratio > _DOUBT:
+        return log_ratio - _DOUBT
+    return min(log_ratio + _DOUBT, 0.0)
 
 
 @jit
@@ -163,15 +173,16 @@ def split_merge(
     empty = _prior_log_determinant(sides, base)
     direction = 1.0 if splitting else -1.0
     log_ratio = _log_partition_ratio(sides, base, empty, concentration, total) - log_scan
-    if math.log(rng.random()) >= direction * log_ratio:
+    screen = _screen(log_ratio)
+    if math.log(rng.random()) >= direction * screen:
         return 0
     weights = sides.weights[1]
     if not splitting:
         weights[:] = components.weights[partner]
     scale = base.weight_scale
-    log_ratio = propose_expert(rng, right, rows, hinge, scale, weights, not splitting)
+    log_ratio += propose_expert(rng, right, rows, hinge, scale, weights, not splitting)
     log_ratio -= total_log_psi(right, rows, hinge, components.weights[own])
-    if math.log(rng.random()) >= direction * log_ratio:
+    if math.log(rng.random()) >= direction * (log_ratio - screen):
         return 0
     if splitting:
         slot = _accept_split(rng, right, assignment, components, sides, own)
