@@ -34,7 +34,14 @@ PAPER = {
                "ssgnht": 94.2},
 }  # fmt: skip
 SETTINGS: dict[str, dict[str, Any]] = {
-    "protein": {"C": 1.0, "prior_scale": 1.0, "scatter": 1.0, "n_sweeps": 300, "n_draws": 50},
+    "protein": {
+        "C": 1.0,
+        "prior_scale": 1.0,
+        "scatter": 1.0,
+        "n_sweeps": 300,
+        "n_draws": 25,
+        "n_chains": 4,
+    },
     "ijcnn1": {"C": 10.0, "n_sweeps": 40, "n_draws": 10},
 }
 STOCHASTIC = {
@@ -99,7 +106,7 @@ def run(name: str, seeds: int, quick: bool) -> list[dict[str, Any]]:
     for kind in ("logit", "linear SVM", "RBF SVM"):
         rows.append({"model": kind, **measure(tuned(name, kind, data), data)})
         print_row(name, rows[-1])
-    sweeps = 10 if quick else (200 if name == "protein" else 30)
+    sweeps = 10 if quick else (200 if name == "protein" else 20)
     rows.append({"model": "dpMNL", **measure(DPMNLClassifier(sweeps, random_state=0), data)})
     print_row(name, rows[-1])
     for method in ("gibbs", "ssgnht"):

@@ -47,7 +47,6 @@ class Settings:
     scheme: int = EXACT  #: new components: exact integral, or the number of auxiliary ones
     proposals: int = 0  #: split or merge proposals in a sweep
     scans: int = 3  #: restricted Gibbs scans that shape a proposed split
-    share: float = 1.0  #: part of the rows visited in a sweep
     prior: tuple[float, float] | None = None  #: Gamma prior of the concentration; None: fixed
 
 
@@ -104,7 +103,6 @@ class Chain:
     sides: Components  #: scratch of the split and merge moves, no part of the state
     visits: IntArray
     concentration: float
-    cursor: int = 0
     sweeps: int = 0
     moved: int = 0
     seconds: dict[str, float] = dataclasses.field(
@@ -160,31 +158,22 @@ class Chain:
         self.seconds["weights"] += end - later
 
     def _sweep_assignments(self) -> int:
-        count = len(self.visits)
-        number = max(1, round(self.settings.share * count))
-        stop = self.cursor + number
-        pieces = [self.visits[self.cursor : stop]]
-        if stop > count:
-            pieces.append(self.visits[: stop - count])
-        self.cursor = stop % count
-        moved = 0
-        for piece in pieces:
-            position = 0
-            while position < len(piece):
-                position, change = sweep_assignments(
-                    self.rng,
-                    piece,
-                    position,
-                    self.rows,
-                    self.assignment,
-                    self.components,
-                    self.base,
-                    self.settings.hinge,
-                    self.concentration,
-                    self.settings.scheme,
-                )
-                moved += change
-                self._make_room()
+        position = moved = 0
+        while position < len(self.visits):
+            position, change = sweep_assignments(
+                self.rng,
+                self.visits,
+                position,
+                self.rows,
+                self.assignment,
+                self.components,
+                self.base,
+                self.settings.hinge,
+                self.concentration,
+                self.settings.scheme,
+            )
+            moved += change
+            self._make_room()
         group_members(self.assignment)
         return moved
 
