@@ -1,0 +1,94 @@
+r"""Two ways to move the topics: Riemannian Langevin (SGRLD) and the exact CIR flow (SCIR).
+
+Both work on the expanded mean :math:`\Phi_{kw} = \pi_{kw} / \sum_{w'} \pi_{kw'}` with prior
+:math:`\pi_{kw} \sim \mathrm{Gamma}(\beta, 1)`, stored as ``topics[word, topic]``. ``counts`` are
+integers added up over kept sweeps and threads; ``inflation`` turns them into an estimate for the
+whole corpus, (D/B) / (number of kept sweeps).
+"""
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.types import FloatArray, IntArray
+
+
+@jit
+def total_counts(counts: IntArray, totals: FloatArray) -> None:
+    """Add the column sums of ``counts`` (threads, words, topics) to ``totals``."""
+    for thread in range(counts.shape[0]):
+        for word in range(counts.shape[1]):
+            for k in range(counts.shape[2]):
+                totals[k] += counts[thread, word, k]
+
+
+@jit
+def step_sgrld(
+    rng: np.random.Generator,
+    topics: FloatArray,
+    counts: IntArray,
+    totals: FloatArray,
+    scale: FloatArray,
+    n_topics: int,
+    beta: float,
+    inflation: float,
+    step: float,
+    sums: FloatArray,
+) -> None:
+    r"""One mirrored step of Patterson and Teh's sampler for a block of words.
+
+    .. math:: \pi_{kw} \leftarrow \Big| \pi_{kw} + \tfrac\epsilon2 \big[\beta - \pi_{kw} +
+              \tfrac DB (\bar n_{kw} - \Phi_{kw} \bar n_{k\cdot})\big]
+              + \sqrt{\epsilon\,\pi_{kw}}\,\nu \Big|
+
+    Clears ``counts`` and leaves the new column sums in ``sums``.
+    """
+    half, root = 0.5 * step, np.sqrt(step)
+    sums[:] = 0.0
+    for word in range(topics.shape[0]):
+        for k in range(n_topics):
+            present = topics[word, k]
+            count = 0
+            for thread in range(counts.shape[0]):
+                count += counts[thread, word, k]
+                counts[thread, word, k] = 0
+            # (D/B) Phi n_k is pi times one number a topic.
+            pull = 1.0 + inflation * totals[k] * scale[k]
+            drift = beta - present * pull + inflation * count
+            noise = root * np.sqrt(present) * rng.standard_normal()
+            moved = abs(present + half * drift + noise)
+            topics[word, k] = moved
+            sums[k] += moved
+
+
+@jit
+def step_scir(
+    rng: np.random.Generator,
+    topics: FloatArray,
+    counts: IntArray,
+    n_topics: int,
+    beta: float,
+    inflation: float,
+    step: float,
+    sums: FloatArray,
+) -> None:
+    r"""One transition of the Cox-Ingersoll-Ross flow for a block of words, without any step error.
+
+    .. math:: \pi_{kw} \leftarrow \tfrac{1 - e^{-h}}2\,\chi'^2\!\Big(2 a_{kw},\,
+              \tfrac{2 \pi_{kw} e^{-h}}{1 - e^{-h}}\Big), \qquad
+              a_{kw} = \beta + \tfrac DB \bar n_{kw}
+
+    The noncentral chi-square is twice a Gamma with a Poisson-shifted shape.
+    """
+    decay = np.exp(-step)
+    spread = 1.0 - decay
+    sums[:] = 0.0
+    for word in range(topics.shape[0]):
+        for k in range(n_topics):
+            count = 0
+            for thread in range(counts.shape[0]):
+                count += counts[thread, word, k]
+                counts[thread, word, k] = 0
+            jumps = rng.poisson(topics[word, k] * decay / spread)
+            moved = spread * rng.standard_gamma(beta + inflation * count + jumps)
+            topics[word, k] = moved
+            sums[k] += moved
