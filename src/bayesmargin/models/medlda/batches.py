@@ -46,14 +46,14 @@ def sample_documents(
         if length == 0:
             continue
         start_document(rng, document, topics, scale, alpha, work)
-        score_document(by_topic, alpha, 1.0 / length, work)
+        score_document(by_topic, 1.0 / length, work)
         for sweep in range(n_sweeps):
-            sweep_document(rng, hinge, by_topic, document, signs[d], topics, scale, work)
+            sweep_document(rng, hinge, by_topic, document, signs[d], topics, scale, alpha, work)
             if sweep >= n_discarded:
                 for n in range(length):
                     counts[document[n], work.assigned[n]] += 1
                 for k in range(work.product.shape[0]):
-                    work.product[k] = (work.count[k] - alpha) / length
+                    work.product[k] = work.count[k] / length
                 add_subgradient(
                     hinge, signs[d], work.scores, work.product, work.slopes, gradient
                 )

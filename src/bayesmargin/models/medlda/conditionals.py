@@ -17,6 +17,7 @@ import numpy as np
 from bayesmargin.compiling import jit
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import active_piece, excess, hinge_value
+from bayesmargin.models.medlda.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
 LANES = 8
@@ -67,7 +68,7 @@ def make_workspace(
 
 @jit
 def draw_topic(
-    rng: np.random.Generator, weight: FloatArray, row: FloatArray, product: FloatArray
+    rng: Any, weight: FloatArray, row: FloatArray, product: FloatArray
 ) -> int:
     """Topic with probability proportional to ``weight * row``; -1 if the sum is too small."""
     n_topics = product.shape[0]
@@ -78,7 +79,7 @@ def draw_topic(
         total += part
     if not total > _TINY:
         return -1
-    target = product.dtype.type(rng.random()) * total
+    target = product.dtype.type(uniform(rng)) * total
     k = 0
     reached = product[0]
     while reached <= target and k < n_topics - 1:
@@ -91,14 +92,14 @@ def draw_topic(
 
 
 @jit
-def draw_from_logs(rng: np.random.Generator, logs: FloatArray) -> int:
+def draw_from_logs(rng: Any, logs: FloatArray) -> int:
     """Topic with probability proportional to ``exp(logs)``, whatever their size."""
     top = logs.max()
     total = 0.0
     for k in range(logs.shape[0]):
         logs[k] = np.exp(logs[k] - top)
         total += logs[k]
-    target = rng.random() * total
+    target = uniform(rng) * total
     last = 0
     for k in range(logs.shape[0]):
         if logs[k] > 0.0:
@@ -111,7 +112,7 @@ def draw_from_logs(rng: np.random.Generator, logs: FloatArray) -> int:
 
 @jit
 def start_document(
-    rng: np.random.Generator,
+    rng: Any,
     words: IntArray,
     topics: FloatArray,
     scale: FloatArray,
@@ -121,25 +122,34 @@ def start_document(
     r"""Seat the words one after another by :math:`(\alpha + C_k)\,\Phi_{k,w}`, without labels."""
     count, weight, assigned = work.count, work.weight, work.assigned
     for k in range(count.shape[0]):
-        count[k] = alpha
+        count[k] = 0
         weight[k] = alpha * scale[k]
     for n in range(words.shape[0]):
         new = draw_topic(rng, weight, topics[words[n]], work.product)
         if new < 0:
-            for k in range(count.shape[0]):
-                work.logs[k] = np.log(count[k]) + np.log(scale[k]) + np.log(topics[words[n], k])
-            new = draw_from_logs(rng, work.logs)
+            new = draw_carefully(rng, topics[words[n]], scale, alpha, work)
         assigned[n] = new
         count[new] += 1
-        weight[new] = count[new] * scale[new]
+        weight[new] = (alpha + count[new]) * scale[new]
+
+
+@jit
+def draw_carefully(
+    rng: Any, row: FloatArray, scale: FloatArray, alpha: float, work: Workspace
+) -> int:
+    """Plain conditional by logarithms, for words that single precision cannot weigh."""
+    for k in range(work.logs.shape[0]):
+        work.logs[k] = np.log(alpha + work.count[k]) + np.log(scale[k]) + np.log(row[k])
+    return draw_from_logs(rng, work.logs)
 
 
 @jit
 def sweep_plain(
-    rng: np.random.Generator,
+    rng: Any,
     words: IntArray,
     topics: FloatArray,
     scale: FloatArray,
+    alpha: float,
     work: Workspace,
 ) -> None:
     """One pass over the words of a document without labels (prediction)."""
@@ -147,23 +157,21 @@ def sweep_plain(
     for n in range(words.shape[0]):
         word, old = words[n], assigned[n]
         count[old] -= 1
-        weight[old] = count[old] * scale[old]
+        weight[old] = (alpha + count[old]) * scale[old]
         new = draw_topic(rng, weight, topics[word], work.product)
         if new < 0:
-            for k in range(count.shape[0]):
-                work.logs[k] = np.log(count[k]) + np.log(scale[k]) + np.log(topics[word, k])
-            new = draw_from_logs(rng, work.logs)
+            new = draw_carefully(rng, topics[word], scale, alpha, work)
         assigned[n] = new
         count[new] += 1
-        weight[new] = count[new] * scale[new]
+        weight[new] = (alpha + count[new]) * scale[new]
 
 
 @jit
-def score_document(by_topic: FloatArray, alpha: float, rate: float, work: Workspace) -> None:
+def score_document(by_topic: FloatArray, rate: float, work: Workspace) -> None:
     """Recompute the class scores from the counts (``rate`` is 1/N)."""
     work.scores[:] = 0.0
     for k in range(work.count.shape[0]):
-        share = rate * (work.count[k] - alpha)
+        share = rate * work.count[k]
         for y in range(work.scores.shape[0]):
             work.scores[y] += share * by_topic[k, y]
 
@@ -175,6 +183,7 @@ def choose_piece(
     signs: IntArray,
     rate: float,
     scale: FloatArray,
+    alpha: float,
     work: Workspace,
 ) -> float:
     """Bound the hinge by the piece active now: fill ``slopes``, ``factor`` and ``weight``."""
@@ -190,7 +199,7 @@ def choose_piece(
     for k in range(work.logs.shape[0]):
         power = work.factor.dtype.type(min(0.0, work.logs[k] - top))
         work.factor[k] = exponential(power) * scale[k]
-        work.weight[k] = work.count[k] * work.factor[k]
+        work.weight[k] = (alpha + work.count[k]) * work.factor[k]
     return constant
 
 
@@ -212,6 +221,7 @@ def log_conditional(
     old: int,
     row: FloatArray,
     scale: FloatArray,
+    alpha: float,
     work: Workspace,
 ) -> None:
     """Fill ``logs`` with the log conditional of one word, up to a constant.
@@ -221,19 +231,20 @@ def log_conditional(
     """
     for k in range(work.logs.shape[0]):
         propose_scores(by_topic, rate, old, k, work)
-        prior = np.log(work.count[k]) + np.log(scale[k]) + np.log(row[k])
+        prior = np.log(alpha + work.count[k]) + np.log(scale[k]) + np.log(row[k])
         work.logs[k] = prior - hinge.cost * hinge_value(hinge, signs, work.proposed)
 
 
 @jit
 def sweep_document(
-    rng: np.random.Generator,
+    rng: Any,
     hinge: Any,
     by_topic: FloatArray,
     words: IntArray,
     signs: IntArray,
     topics: FloatArray,
     scale: FloatArray,
+    alpha: float,
     work: Workspace,
 ) -> None:
     """One pass over the words of a document by the conditional with the hinge.
@@ -242,20 +253,20 @@ def sweep_document(
     """
     count, factor, weight = work.count, work.factor, work.weight
     rate = 1.0 / words.shape[0]
-    constant = choose_piece(hinge, by_topic, signs, rate, scale, work)
+    constant = choose_piece(hinge, by_topic, signs, rate, scale, alpha, work)
     standing = 0.0
     for n in range(words.shape[0]):
         word, old = words[n], work.assigned[n]
         if standing > _STALE:
-            constant = choose_piece(hinge, by_topic, signs, rate, scale, work)
+            constant = choose_piece(hinge, by_topic, signs, rate, scale, alpha, work)
             standing = 0.0
         count[old] -= 1
-        weight[old] = count[old] * factor[old]
+        weight[old] = (alpha + count[old]) * factor[old]
         rejected = 0
         while True:
             new = draw_topic(rng, weight, topics[word], work.product)
             if new < 0 or rejected >= _WEIGH_ALL_AFTER:
-                log_conditional(hinge, by_topic, signs, rate, old, topics[word], scale, work)
+                log_conditional(hinge, by_topic, signs, rate, old, topics[word], scale, alpha, work)
                 new = draw_from_logs(rng, work.logs)
                 propose_scores(by_topic, rate, old, new, work)
                 penalty = excess(hinge, signs, work.proposed, work.slopes, constant)
@@ -264,14 +275,14 @@ def sweep_document(
             if new != old:
                 propose_scores(by_topic, rate, old, new, work)
                 penalty = excess(hinge, signs, work.proposed, work.slopes, constant)
-            if penalty <= 0.0 or rng.random() < np.exp(-penalty):
+            if penalty <= 0.0 or uniform(rng) < np.exp(-penalty):
                 break
             rejected += 1
             if rejected == _RENEW_AFTER and standing > 0.0:
-                constant = choose_piece(hinge, by_topic, signs, rate, scale, work)
+                constant = choose_piece(hinge, by_topic, signs, rate, scale, alpha, work)
                 standing = 0.0
         count[new] += 1
-        weight[new] = count[new] * factor[new]
+        weight[new] = (alpha + count[new]) * factor[new]
         if new != old:
             work.assigned[n] = new
             standing = penalty
