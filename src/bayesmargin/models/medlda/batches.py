@@ -17,7 +17,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 @jit
 def sample_documents(
-    rng: np.random.Generator,
+    rng: Any,
     hinge: Any,
     by_topic: FloatArray,
     words: IntArray,
@@ -30,12 +30,14 @@ def sample_documents(
     n_sweeps: int,
     n_discarded: int,
     counts: IntArray,
+    totals: FloatArray,
     gradient: FloatArray,
     work: Workspace,
 ) -> None:
     r"""Sample the words of the chosen documents and add up what the global steps need.
 
-    Every kept sweep adds its assignments to ``counts[word, topic]`` and its subgradient of
+    Every kept sweep adds its assignments to ``counts[word, topic]`` and
+    ``totals[topic]``, and its subgradient of
     :math:`\log\psi` at the *drawn* :math:`\bar z` to ``gradient``: the average of the subgradient,
     not the subgradient of the average (Fisher's identity).
     """
@@ -53,6 +55,7 @@ def sample_documents(
                 for n in range(length):
                     counts[document[n], work.assigned[n]] += 1
                 for k in range(work.product.shape[0]):
+                    totals[k] += work.count[k]
                     work.product[k] = work.count[k] / length
                 add_subgradient(
                     hinge, signs[d], work.scores, work.product, work.slopes, gradient

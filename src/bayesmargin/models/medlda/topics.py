@@ -13,21 +13,11 @@ from bayesmargin.types import FloatArray, IntArray
 
 
 @jit
-def total_counts(counts: IntArray, totals: FloatArray) -> None:
-    """Add the column sums of ``counts`` (threads, words, topics) to ``totals``."""
-    for thread in range(counts.shape[0]):
-        for word in range(counts.shape[1]):
-            for k in range(counts.shape[2]):
-                totals[k] += counts[thread, word, k]
-
-
-@jit
 def step_sgrld(
     rng: np.random.Generator,
     topics: FloatArray,
     counts: IntArray,
-    totals: FloatArray,
-    scale: FloatArray,
+    pull: FloatArray,
     n_topics: int,
     beta: float,
     inflation: float,
@@ -40,7 +30,8 @@ def step_sgrld(
               \tfrac DB (\bar n_{kw} - \Phi_{kw} \bar n_{k\cdot})\big]
               + \sqrt{\epsilon\,\pi_{kw}}\,\nu \Big|
 
-    Clears ``counts`` and leaves the new column sums in ``sums``.
+    ``pull`` is :math:`(D/B) \bar n_{k\cdot} / \sum_w \pi_{kw}`, by which :math:`\pi_{kw}` enters
+    the last term. Leaves the new column sums in ``sums``.
     """
     half, root = 0.5 * step, np.sqrt(step)
     sums[:] = 0.0
@@ -50,10 +41,7 @@ def step_sgrld(
             count = 0
             for thread in range(counts.shape[0]):
                 count += counts[thread, word, k]
-                counts[thread, word, k] = 0
-            # (D/B) Phi n_k is pi times one number a topic.
-            pull = 1.0 + inflation * totals[k] * scale[k]
-            drift = beta - present * pull + inflation * count
+            drift = beta - present * (1.0 + pull[k]) + inflation * count
             noise = root * np.sqrt(present) * rng.standard_normal()
             moved = abs(present + half * drift + noise)
             topics[word, k] = moved
@@ -87,7 +75,6 @@ def step_scir(
             count = 0
             for thread in range(counts.shape[0]):
                 count += counts[thread, word, k]
-                counts[thread, word, k] = 0
             jumps = rng.poisson(topics[word, k] * decay / spread)
             moved = spread * rng.standard_gamma(beta + inflation * count + jumps)
             topics[word, k] = moved
