@@ -1,3 +1,29 @@
-"""Bayesian max-margin models sampled by stochastic subgradient MCMC."""
+"""Bayesian max-margin models sampled by stochastic subgradient MCMC.
+
+>>> from bayesmargin import BayesianLinearSVC
+>>> BayesianLinearSVC(C=2.0)
+BayesianLinearSVC(C=2.0)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesmargin.models.linear_svc import BayesianLinearSVC
 
 __version__ = "0.1.0"
+
+# Imported when first used: `import bayesmargin` should cost no more than the name.
+_HOMES = {"BayesianLinearSVC": "bayesmargin.models.linear_svc"}
+
+__all__ = ["BayesianLinearSVC", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'bayesmargin' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,1 +1,1 @@
-"""The estimators: each model keeps its own mathematics and shares the samplers and the hinge."""
+"""The scikit-learn estimators."""

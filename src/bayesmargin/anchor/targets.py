@@ -1,0 +1,158 @@
+"""From a problem and its anchor to a compiled target: rows gathered, whitened and stratified."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.rowstates import RowStates, row_states
+from bayesmargin.anchor.screening import allocate, gradient_noise, screen
+from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
+from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
+from bayesmargin.priors import CorrelatedPrior, GaussianPrior, LaplacePrior
+from bayesmargin.problem import Problem
+from bayesmargin.rows.layout import DenseRows
+from bayesmargin.target import BinaryHinge, MulticlassHinge, Strata, Target
+from bayesmargin.types import FloatArray, IntArray
+
+ROW_TYPE = np.float32  # half the memory traffic; positions and sums stay in double precision
+
+
+@dataclass(frozen=True)
+class PreparedTarget:
+    """A compiled target and the way back from positions to weights."""
+
+    target: Target
+    coordinates: Any
+    noise: float
+    n_rows_used: int
+
+    def weights(self, positions: FloatArray) -> FloatArray:
+        """Weights of positions (last axis)."""
+        return weights_from(self.coordinates, positions)
+
+
+def prior_in_weights(
+    prior: Belief, n_weights: int
+) -> GaussianPrior | CorrelatedPrior | LaplacePrior:
+    """Prior as a function of the weights themselves."""
+    if isinstance(prior, LaplaceBelief):
+        return LaplacePrior(1.0 / np.broadcast_to(prior.scale, (n_weights,)))
+    if prior.precision.ndim == 1:
+        return GaussianPrior(-prior.precision * prior.mean, prior.precision)
+    return CorrelatedPrior(prior.mean, np.ascontiguousarray(prior.precision))
+
+
+def _hinge(
+    problem: Problem, index: IntArray, states: RowStates | None, centred: bool
+) -> BinaryHinge | MulticlassHinge:
+    """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor."""
+    cost = np.ascontiguousarray(problem.cost[index], dtype=float)
+    if problem.is_binary:
+        inactive = np.zeros(index.size, dtype=np.int64)
+        slack = np.full(index.size, problem.margin)
+        if states is not None and centred:
+            slack = np.ascontiguousarray(states.slack[index])
+        reference = inactive if states is None else states.reference[index]
+        return BinaryHinge(problem.sign[index].astype(ROW_TYPE), slack, cost, reference)
+    label = problem.label[index].astype(np.int64)
+    reference = label if states is None else states.reference[index]
+    return MulticlassHinge(label, problem.margin, problem.n_classes, cost, reference)
+
+
+def _all_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
+    return rng.permutation(problem.source.n_rows)
+
+
+def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) -> PreparedTarget:
+    """Target of the published samplers: plain minibatches, raw coordinates."""
+    index = _all_rows(problem, rng)
+    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    strata = Strata(
+        np.array([0, index.size], dtype=np.int64),
+        np.array([min(batch_size, index.size)], dtype=np.int64),
+    )
+    prior = prior_in_weights(problem.prior, problem.n_weights)
+    drift = np.zeros(problem.n_weights)
+    target = Target(rows, _hinge(problem, index, None, False), prior, Identity(), strata, drift)
+    return PreparedTarget(target, Identity(), float("nan"), index.size)
+
+
+def anchored_target(
+    problem: Problem,
+    anchor: GaussianAnchor,
+    batch_size: int,
+    step: float,
+    rng: np.random.Generator,
+    *,
+    control_variates: bool = True,
+    whiten: bool = True,
+) -> PreparedTarget:
+    """Target around an anchor: control variates, screened strata, whitened coordinates."""
+    states = row_states(problem, anchor)
+    if control_variates:
+        screening = screen(states.distance, states.reach, rng)
+        strata = allocate(screening, batch_size, step)
+        index, drift = screening.index, states.drift
+        noise = gradient_noise(screening, strata, problem.n_weights)
+    else:
+        index, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
+        take = min(batch_size, index.size)
+        strata = Strata(np.array([0, index.size], dtype=np.int64), np.array([take], dtype=np.int64))
+        noise = float("nan")
+    reference = states if control_variates else None
+    rows_whitened = (
+        whiten
+        and problem.is_binary
+        and isinstance(problem.prior, GaussianBelief)
+        and (anchor.factor.ndim == 2)
+    )
+    if rows_whitened:
+        hinge = _hinge(problem, index, states, centred=True)
+        assert isinstance(hinge, BinaryHinge)
+        if reference is None:
+            hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
+        return _whitened_rows(problem, anchor, index, hinge, strata, drift, noise)
+    coordinates = whitened_coordinates(anchor) if whiten else Identity()
+    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    prior = prior_in_weights(problem.prior, problem.n_weights)
+    hinge = _hinge(problem, index, reference, centred=False)
+    target = Target(rows, hinge, prior, coordinates, strata, drift)
+    return PreparedTarget(target, coordinates, noise, index.size)
+
+
+def whitened_coordinates(anchor: GaussianAnchor) -> Any:
+    """Coordinates in which the anchor is a standard normal distribution."""
+    if anchor.factor.ndim == 1:
+        return Scaled(anchor.mean, anchor.factor)
+    return rotated(anchor.mean, anchor.factor)
+
+
+def _whitened_rows(
+    problem: Problem,
+    anchor: GaussianAnchor,
+    index: IntArray,
+    hinge: BinaryHinge,
+    strata: Strata,
+    drift: FloatArray,
+    noise: float,
+) -> PreparedTarget:
+    """Transform the rows once, so that a step needs no change of coordinates."""
+    prior = problem.prior
+    assert isinstance(prior, GaussianBelief)
+    basis, curvature = anchor.with_prior_axes(prior)
+    rows = np.empty((index.size, basis.shape[1]), dtype=ROW_TYPE)
+    for start in range(0, index.size, 8192):
+        span = slice(start, start + 8192)
+        rows[span] = problem.source.take(index[span]) @ basis
+    slope = prior.expectation(anchor.mean, np.zeros_like(anchor.mean))[1]
+    target = Target(
+        rows=DenseRows(rows),
+        hinge=hinge,
+        prior=GaussianPrior(basis.T @ slope, curvature),
+        coordinates=Identity(),
+        strata=strata,
+        drift=basis.T @ drift,
+    )
+    return PreparedTarget(target, rotated(anchor.mean, basis), noise, index.size)

@@ -1,0 +1,118 @@
+"""Runs chains: the compiled loop over draws, and the threads, progress and interruption around it.
+
+A *chain* is a state, a workspace and a generator. Chains advance in rounds of a few draws, each in
+a thread that holds no lock; between rounds progress is shown and an interrupt is noticed. The draws
+depend on the generators alone, never on the number of threads or on the length of a round.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.errors import DivergenceError
+from bayesmargin.samplers.base import ChainLike
+from bayesmargin.samplers.state import State, advance
+from bayesmargin.target import Target, Workspace
+from bayesmargin.types import FloatArray
+
+TRACE_NAMES = ("temperature", "friction", "radius")
+
+
+@jit
+def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ignore[no-untyped-def]
+    """Make ``len(draws)`` draws, ``thin`` iterations apart; return how many stayed finite.
+
+    ``trace`` receives per draw the mean kinetic temperature and friction over its iterations and
+    the largest distance of the position from the origin.
+    """
+    size = state.position.shape[0]
+    for k in range(draws.shape[0]):
+        temperature, friction, radius = 0.0, 0.0, 0.0
+        for _ in range(thin):
+            advance(dynamics, target, state, work, rng)
+            square, kinetic = 0.0, 0.0
+            for j in range(size):
+                square += state.position[j] * state.position[j]
+                kinetic += state.momentum[j] * state.momentum[j]
+            if not square < 1e200:
+                return k
+            temperature += kinetic / size
+            friction += state.friction[0]
+            radius = max(radius, square)
+        for j in range(size):
+            draws[k, j] = state.position[j]
+        trace[k, 0] = temperature / thin
+        trace[k, 1] = friction / thin
+        trace[k, 2] = np.sqrt(radius)
+    return draws.shape[0]
+
+
+@dataclass
+class Chain:
+    """One chain: what moves, where it is, and the draws it has made."""
+
+    dynamics: Any
+    target: Target
+    state: State
+    work: Workspace
+    rng: np.random.Generator
+    draws: list[FloatArray] = field(default_factory=list)
+    trace: list[FloatArray] = field(default_factory=list)
+
+    def run(self, n_draws: int, thin: int) -> None:
+        """Append ``n_draws`` draws, ``thin`` iterations apart."""
+        draws = np.empty((n_draws, self.state.position.shape[0]))
+        trace = np.empty((n_draws, len(TRACE_NAMES)))
+        done = record(
+            self.dynamics, self.target, self.state, self.work, self.rng, thin, draws, trace
+        )
+        if done < n_draws:
+            raise DivergenceError(
+                f"a chain diverged after {int(self.state.clock[0])} iterations with "
+                f"{self.dynamics}; choose a smaller step, or leave the step out"
+            )
+        self.draws.append(draws)
+        self.trace.append(trace)
+
+    def forget(self) -> None:
+        """Drop the draws made so far (warm-up)."""
+        self.draws.clear()
+        self.trace.clear()
+
+
+def n_threads(n_jobs: int | None, n_chains: int) -> int:
+    """Threads for ``n_chains`` chains: ``n_jobs``, or every core this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = cores or 1
+    if n_jobs is None or n_jobs == -1:
+        wanted = cores
+    elif n_jobs < 0:
+        wanted = max(1, cores + 1 + n_jobs)
+    else:
+        wanted = n_jobs
+    return max(1, min(wanted, n_chains))
+
+
+def run_chains(chains: Sequence[ChainLike], n_draws: int, thin: int, n_jobs: int | None) -> None:
+    """Let every chain make ``n_draws`` draws, in threads."""
+    threads = n_threads(n_jobs, len(chains))
+    if threads == 1:
+        for chain in chains:
+            chain.run(n_draws, thin)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for future in [pool.submit(chain.run, n_draws, thin) for chain in chains]:
+            future.result()
+
+
+def collected(chains: Sequence[ChainLike]) -> tuple[FloatArray, FloatArray]:
+    """Draws (chain, draw, coordinate) and traces (chain, draw, name) that all chains have."""
+    length = min(sum(len(part) for part in chain.draws) for chain in chains)
+    draws = np.stack([np.concatenate(chain.draws)[:length] for chain in chains])
+    trace = np.stack([np.concatenate(chain.trace)[:length] for chain in chains])
+    return draws, trace

@@ -1,0 +1,105 @@
+r"""Coordinates of the sampler: position :math:`u`, weights :math:`w = m + W u`.
+
+When rows can be transformed once (binary, Gaussian prior) the samplers work with
+:class:`Identity`, because :math:`x \cdot W u = (W^T x) \cdot u`. Otherwise every step maps the
+position to weights and the gradient back.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import implements
+from bayesmargin.types import FloatArray
+
+
+def to_weights(coordinates: Any, position: FloatArray, out: FloatArray) -> None:
+    """Write the weights that belong to ``position`` to ``out`` (generic, compiled)."""
+    raise TypeError(f"{type(coordinates).__name__} is not a coordinate system")
+
+
+def pull_back(coordinates: Any, gradient: FloatArray, out: FloatArray) -> None:
+    """Write the gradient in positions that belongs to one in weights (generic, compiled)."""
+    raise TypeError(f"{type(coordinates).__name__} is not a coordinate system")
+
+
+class Identity(NamedTuple):
+    """Positions are the weights (rows may have been transformed instead)."""
+
+
+@implements(to_weights, Identity)
+def _identity_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
+    out[:] = position
+
+
+@implements(pull_back, Identity)
+def _identity_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
+    out[:] = gradient
+
+
+class Scaled(NamedTuple):
+    """Weights are ``centre + scale * position``."""
+
+    centre: FloatArray
+    scale: FloatArray
+
+
+@implements(to_weights, Scaled)
+def _scaled_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
+    for j in range(position.shape[0]):
+        out[j] = coordinates.centre[j] + coordinates.scale[j] * position[j]
+
+
+@implements(pull_back, Scaled)
+def _scaled_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
+    for j in range(gradient.shape[0]):
+        out[j] = coordinates.scale[j] * gradient[j]
+
+
+class Rotated(NamedTuple):
+    """Weights are ``centre + basis @ position``, in equal blocks: (blocks, size, size).
+
+    One block is a full matrix; one block per class leaves the classes uncoupled.
+    """
+
+    centre: FloatArray
+    basis: FloatArray
+    transposed: FloatArray
+
+
+@implements(to_weights, Rotated)
+def _rotated_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
+    size = coordinates.basis.shape[1]
+    for b in range(coordinates.basis.shape[0]):
+        span = slice(b * size, (b + 1) * size)
+        np.dot(coordinates.basis[b], position[span], out[span])
+    for j in range(out.shape[0]):
+        out[j] += coordinates.centre[j]
+
+
+@implements(pull_back, Rotated)
+def _rotated_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
+    size = coordinates.basis.shape[1]
+    for b in range(coordinates.basis.shape[0]):
+        span = slice(b * size, (b + 1) * size)
+        np.dot(coordinates.transposed[b], gradient[span], out[span])
+
+
+def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:
+    """Coordinates with the given blocks; a single (n, n) matrix counts as one block."""
+    blocks = np.ascontiguousarray(basis if basis.ndim == 3 else basis[None])
+    return Rotated(
+        np.ascontiguousarray(centre), blocks, np.ascontiguousarray(blocks.transpose(0, 2, 1))
+    )
+
+
+def weights_from(coordinates: Any, positions: FloatArray) -> FloatArray:
+    """Weights of many positions at once (last axis), outside compiled code."""
+    if isinstance(coordinates, Identity):
+        return positions
+    if isinstance(coordinates, Scaled):
+        return coordinates.centre + coordinates.scale * positions
+    blocks, size, _ = coordinates.basis.shape
+    parts = positions.reshape(*positions.shape[:-1], blocks, 1, size)
+    moved = (parts @ coordinates.transposed).reshape(positions.shape)
+    return coordinates.centre + moved

@@ -1,0 +1,80 @@
+"""Checks of estimator parameters, before any long work, and samplers by name."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT, Sampler
+from bayesmargin.samplers.base import require_choice, require_positive
+
+SAMPLERS: dict[str, type[Sampler]] = {
+    "auto": SSGNHT,
+    "ssgnht": SSGNHT,
+    "ssgld": SSGLD,
+    "sghmc": SGHMC,
+}
+
+
+def resolve_sampler(sampler: Any) -> Sampler:
+    """Sampler object for a name or an object.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.settings import resolve_sampler
+    >>> type(resolve_sampler("ssgld")).__name__
+    'SSGLD'
+    """
+    if isinstance(sampler, Sampler):
+        return sampler
+    if isinstance(sampler, str) and sampler in SAMPLERS:
+        return SAMPLERS[sampler]()
+    names = ", ".join(repr(name) for name in SAMPLERS)
+    raise ValueError(
+        f"sampler={sampler!r} is not allowed: choose one of {names}, or pass a sampler object "
+        "such as bayesmargin.samplers.SSGNHT(step=0.1)"
+    )
+
+
+def require_count(name: str, value: Any, least: int) -> None:
+    """Raise a clear error when ``value`` is not an integer of at least ``least``."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ValueError(f"{name}={value!r} is not allowed: it is an integer of at least {least}")
+
+
+def check_linear_settings(estimator: Any) -> Sampler:
+    """Check the parameters of a linear estimator and return its sampler."""
+    require_positive(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
+    require_choice("prior", estimator.prior, ("gaussian", "laplace"))
+    require_choice("multi_class", estimator.multi_class, ("crammer_singer", "ovr"))
+    require_count("n_chains", estimator.n_chains, 1)
+    require_count("n_draws", estimator.n_draws, 2)
+    if estimator.n_jobs is not None:
+        jobs = estimator.n_jobs
+        if not isinstance(jobs, numbers.Integral) or jobs == 0:
+            raise ValueError(f"n_jobs={jobs!r} is not allowed: None, or an integer other than 0")
+    return resolve_sampler(estimator.sampler)
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Sample weights as an array of non-negative finite numbers, ones when None."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array with shape "
+            f"{weight.shape}"
+        )
+    if weight.shape[0] != n_rows:
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape} does not match the {n_rows} rows of X"
+        )
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
+        raise ValueError("sample_weight must hold non-negative finite numbers")
+    if not np.any(weight > 0.0):
+        raise ValueError("sample_weight is zero for every row: at least one must be positive")
+    return weight

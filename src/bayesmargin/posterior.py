@@ -1,0 +1,148 @@
+"""Draws of a fitted model, with their names, shapes and settings."""
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.diagnostics import bulk_ess, rhat, tail_ess
+from bayesmargin.types import FloatArray
+
+
+class Posterior(Mapping[str, FloatArray]):
+    """Posterior draws by name: arrays of shape (chain, draw, ...).
+
+    Parameters
+    ----------
+    draws : mapping of str to array
+        Draws of each variable.
+    dims : mapping of str to tuple of str
+        Names of the axes after ``chain`` and ``draw``.
+    coords : mapping of str to sequence
+        Labels along those axes.
+    attrs : mapping of str to any
+        Settings and facts of the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.posterior import Posterior
+    >>> draws = np.random.default_rng(0).standard_normal((2, 50, 3))
+    >>> posterior = Posterior({"coef": draws}, {"coef": ("feature",)}, {"feature": list("abc")}, {})
+    >>> posterior["coef"].shape, posterior.n_chains, posterior.n_draws
+    ((2, 50, 3), 2, 50)
+    """
+
+    def __init__(
+        self,
+        draws: Mapping[str, FloatArray],
+        dims: Mapping[str, tuple[str, ...]],
+        coords: Mapping[str, Any],
+        attrs: Mapping[str, Any],
+    ) -> None:
+        self._draws = dict(draws)
+        self.dims = dict(dims)
+        self.coords = {name: list(labels) for name, labels in coords.items()}
+        self.attrs = dict(attrs)
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self._draws[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._draws)
+
+    def __len__(self) -> int:
+        return len(self._draws)
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {array.shape[2:]}" for name, array in self.items())
+        return f"<Posterior of {self.n_chains} chains x {self.n_draws} draws: {shapes}>"
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return next(iter(self._draws.values())).shape[0]
+
+    @property
+    def n_draws(self) -> int:
+        """Draws in each chain."""
+        return next(iter(self._draws.values())).shape[1]
+
+    def flat(self, name: str) -> FloatArray:
+        """Draws of one variable with chains joined: (chain * draw, ...)."""
+        array = self._draws[name]
+        return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
+
+    def summary(self, probability: float = 0.9) -> Any:
+        """Mean, sd, central interval, R-hat and ESS of every scalar, as a pandas data frame.
+
+        Parameters
+        ----------
+        probability : float
+            Posterior probability of the interval.
+        """
+        import pandas
+
+        if not 0.0 < probability < 1.0:
+            raise ValueError(f"probability={probability!r} is not allowed: it lies between 0 and 1")
+        low, high = 0.5 - 0.5 * probability, 0.5 + 0.5 * probability
+        parts = []
+        for name, array in self.items():
+            flat = array.reshape(*array.shape[:2], -1)
+            quantiles = np.quantile(flat, [low, high], axis=(0, 1))
+            columns = {
+                "mean": flat.mean(axis=(0, 1)),
+                "sd": flat.std(axis=(0, 1), ddof=1),
+                f"{100 * low:g}%": quantiles[0],
+                f"{100 * high:g}%": quantiles[1],
+                "r_hat": rhat(flat),
+                "ess_bulk": bulk_ess(flat),
+                "ess_tail": tail_ess(flat),
+            }
+            parts.append(pandas.DataFrame(columns, index=self._labels(name, array.shape[2:])))
+        return pandas.concat(parts)
+
+    def _labels(self, name: str, shape: tuple[int, ...]) -> list[str]:
+        if not shape:
+            return [name]
+        axes = [
+            self.coords.get(dim, range(size))
+            for dim, size in zip(self.dims[name], shape, strict=True)
+        ]
+        return [
+            f"{name}[{', '.join(str(axis[i]) for axis, i in zip(axes, index, strict=True))}]"
+            for index in np.ndindex(*shape)
+        ]
+
+    def to_arviz(self) -> Any:
+        """The draws as an ``arviz.InferenceData``, with the settings in its attributes."""
+        arviz = import_arviz()
+        data = arviz.from_dict(
+            posterior=self._draws,
+            dims={name: list(dims) for name, dims in self.dims.items()},
+            coords=self.coords,
+        )
+        data.posterior.attrs.update({name: _plain(value) for name, value in self.attrs.items()})
+        return data
+
+
+def import_arviz() -> ModuleType:
+    """ArviZ, imported when first used, without the notice it prints about its next version."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        import arviz
+    return arviz
+
+
+def _plain(value: Any) -> Any:
+    """A value that netCDF attributes can hold."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float | str):
+        return value
+    return json.dumps(value, default=str)

@@ -1,0 +1,87 @@
+r"""Priors of the weights, as the samplers see them: the gradient of minus the log density.
+
+Positions are deviations :math:`u` from a centre, so a Gaussian prior
+:math:`N(\mu_0, \Lambda_0^{-1})` reads :math:`a + b \odot u` in any coordinates that make its
+precision diagonal, and the Laplace prior keeps the centre to know the sign of a weight.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import implements
+from bayesmargin.types import FloatArray
+
+
+def prior_gradient(prior: Any, weights: FloatArray, out: FloatArray) -> None:
+    """Write the gradient of minus the log prior at ``weights`` to ``out`` (generic, compiled)."""
+    raise TypeError(f"{type(prior).__name__} is not a prior")
+
+
+def prior_energy(prior: Any, weights: FloatArray) -> float:
+    """Minus the log prior at ``weights``, up to a constant (generic, compiled)."""
+    raise TypeError(f"{type(prior).__name__} is not a prior")
+
+
+class GaussianPrior(NamedTuple):
+    r"""Energy :math:`\sum_j a_j u_j + b_j u_j^2/2`: slope :math:`a` at the origin, curvature b."""
+
+    slope: FloatArray
+    curvature: FloatArray
+
+
+@implements(prior_gradient, GaussianPrior)
+def gaussian_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
+    for j in range(weights.shape[0]):
+        out[j] = prior.slope[j] + prior.curvature[j] * weights[j]
+
+
+@implements(prior_energy, GaussianPrior)
+def gaussian_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    total = 0.0
+    for j in range(weights.shape[0]):
+        total += weights[j] * (prior.slope[j] + 0.5 * prior.curvature[j] * weights[j])
+    return total
+
+
+class CorrelatedPrior(NamedTuple):
+    r"""Energy :math:`(w - \mu)^T \Lambda (w - \mu)/2` with a full precision matrix."""
+
+    mean: FloatArray
+    precision: FloatArray
+
+
+@implements(prior_gradient, CorrelatedPrior)
+def correlated_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
+    out[:] = np.dot(prior.precision, weights - prior.mean)
+
+
+@implements(prior_energy, CorrelatedPrior)
+def correlated_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    shift = weights - prior.mean
+    return 0.5 * np.dot(shift, np.dot(prior.precision, shift))
+
+
+class LaplacePrior(NamedTuple):
+    r"""Energy :math:`\sum_j |w_j| / b`; its gradient at zero is taken as zero."""
+
+    inverse_scale: FloatArray
+
+
+@implements(prior_gradient, LaplacePrior)
+def laplace_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
+    for j in range(weights.shape[0]):
+        if weights[j] > 0.0:
+            out[j] = prior.inverse_scale[j]
+        elif weights[j] < 0.0:
+            out[j] = -prior.inverse_scale[j]
+        else:
+            out[j] = 0.0
+
+
+@implements(prior_energy, LaplacePrior)
+def laplace_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    total = 0.0
+    for j in range(weights.shape[0]):
+        total += abs(weights[j]) * prior.inverse_scale[j]
+    return total

@@ -1,0 +1,58 @@
+"""A posterior to sample: rows, labels, costs, margin and prior, checked and in internal form."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayesmargin.beliefs import Belief
+from bayesmargin.rows.source import RowSource
+from bayesmargin.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Problem:
+    r"""Posterior :math:`\propto p_0(w) \prod_d e^{-c_d (\zeta_d)_+}` of a linear max-margin model.
+
+    Parameters
+    ----------
+    source : RowSource
+        Design rows, the constant column of the intercept included.
+    label : array of shape (n_rows,)
+        Class of each row, from 0. Two classes are the binary model, in which class 1 has sign +1.
+    n_classes : int
+        Number of classes.
+    cost : array of shape (n_rows,)
+        Weight ``C`` of the hinge times the row's sample weight.
+    margin : float
+        The margin that a score should reach.
+    prior : GaussianBelief or LaplaceBelief
+        Prior of the weights, classes one after another.
+    """
+
+    source: RowSource
+    label: IntArray
+    n_classes: int
+    cost: FloatArray
+    margin: float
+    prior: Belief
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether one weight vector serves two classes."""
+        return self.n_classes == 2
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of weight vectors: one for two classes, else one a class."""
+        return 1 if self.is_binary else self.n_classes
+
+    @property
+    def n_weights(self) -> int:
+        """Number of weights, intercepts included."""
+        return self.n_blocks * self.source.n_columns
+
+    @cached_property
+    def sign(self) -> FloatArray:
+        """Labels as -1 and +1 (two classes)."""
+        return np.where(self.label == 1, 1.0, -1.0)

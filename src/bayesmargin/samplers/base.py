@@ -1,0 +1,84 @@
+"""What a sampler is to the rest of the library: settings that can start chains on a problem."""
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayesmargin.problem import Problem
+from bayesmargin.target import Target
+from bayesmargin.types import FloatArray
+
+
+class ChainLike(Protocol):
+    """A chain that can be advanced; draws are positions, which an ensemble turns into weights."""
+
+    draws: list[FloatArray]
+    trace: list[FloatArray]
+
+    def run(self, n_draws: int, thin: int) -> None:
+        """Append ``n_draws`` draws, ``thin`` iterations apart, and their trace rows."""
+
+    def forget(self) -> None:
+        """Drop the draws made so far (warm-up)."""
+
+
+@dataclass
+class Ensemble:
+    """Chains on one problem, ready to run.
+
+    Attributes
+    ----------
+    chains : sequence of ChainLike
+        One a generator.
+    weights : callable
+        Turns positions (last axis) into weights.
+    thin : int
+        Iterations between draws that the sampler proposes.
+    warmup : int
+        Iterations to discard that it proposes.
+    adaptive : bool
+        Whether length and warm-up may be changed by what the diagnostics say.
+    info : dict
+        Settings and facts for the posterior's attributes.
+    """
+
+    chains: Sequence[ChainLike]
+    weights: Callable[[FloatArray], FloatArray]
+    thin: int
+    warmup: int
+    adaptive: bool
+    info: dict[str, Any] = field(default_factory=dict)
+    target: Target | None = None
+    """Compiled target of the positions, when the checks of bias and noise apply to it."""
+    temperature: Callable[[float, FloatArray], float] = lambda noise, trace: 1.0
+    """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
+    restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
+    """Start again, around draws (first argument) or with a smaller step (second argument)."""
+
+
+class Sampler(ABC):
+    """Settings of a sampler; immutable, and independent of any data."""
+
+    @abstractmethod
+    def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Chains on ``problem``: one a generator but the last, which serves the preparation."""
+
+
+def require_positive(**values: float | int | None) -> None:
+    """Raise a clear error for the first argument that is given and not a positive number."""
+    for name, value in values.items():
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < np.inf:
+            raise ValueError(f"{name}={value!r} is not allowed: it is a positive finite number")
+
+
+def require_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise a clear error when ``value`` is not one of ``allowed``."""
+    if value not in allowed:
+        choices = ", ".join(repr(choice) for choice in allowed)
+        raise ValueError(f"{name}={value!r} is not allowed: choose one of {choices}")

@@ -1,0 +1,37 @@
+r"""SGHMC: stochastic subgradient Hamiltonian Monte Carlo with a fixed friction.
+
+.. math:: r_{t+1} = r_t - h\,g(u_t) - h\,C r_t + N(0, 2h(C - \hat B) I),
+          \qquad u_{t+1} = u_t + h\,r_{t+1}
+
+with friction :math:`C` and an estimate :math:`\hat B = h \hat V/2` of the diffusion that gradient
+noise adds (:math:`\hat V` its variance per coordinate). With :math:`\hat B = 0` the temperature is
+too high by about :math:`hV/(2C)`.
+"""
+
+import math
+from typing import NamedTuple
+
+from bayesmargin.compiling import implements
+from bayesmargin.samplers.state import advance
+from bayesmargin.target import estimate_gradient
+
+
+class Friction(NamedTuple):
+    """Compiled form of :class:`bayesmargin.samplers.SGHMC`."""
+
+    step: float
+    friction: float
+    noise_estimate: float
+
+
+@implements(advance, Friction)
+def friction_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
+    step = dynamics.step
+    estimate_gradient(target, state.position, rng, work)
+    keep = 1.0 - step * dynamics.friction
+    noise = math.sqrt(2.0 * step * (dynamics.friction - dynamics.noise_estimate))
+    for j in range(state.position.shape[0]):
+        kick = noise * rng.standard_normal() - step * work.gradient[j]
+        state.momentum[j] = keep * state.momentum[j] + kick
+        state.position[j] += step * state.momentum[j]
+    state.clock[0] += 1

@@ -1,0 +1,184 @@
+r"""What a sampler samples from: the energy of the weights and an unbiased estimate of its gradient.
+
+The gradient of :math:`U(w) = -\log p_0(w) - \sum_d \log\psi_d(w)` is estimated from a few rows by
+
+.. math:: g = \nabla(-\log p_0) + G_0
+          - \sum_s \frac{N_s}{B_s} \sum_{d \in \text{batch}_s}
+            \left[\partial\log\psi_d(w) - \partial\log\psi_d(\text{reference})\right],
+
+where :math:`G_0` is the full-data gradient at the reference and rows lie in strata :math:`s` of
+:math:`N_s` rows. The hinge makes the control variate free: the state of a row at the reference is
+one stored number, and the bracket vanishes unless that state has changed. A plain minibatch is the
+same formula with one stratum, a reference at which every row is inactive, and :math:`G_0 = 0`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import implements, jit
+from bayesmargin.coordinates import pull_back, to_weights
+from bayesmargin.hinge import multiclass_log_psi, winner
+from bayesmargin.priors import prior_gradient
+from bayesmargin.rows.layout import row_add, row_dot
+from bayesmargin.types import FloatArray, IntArray
+
+
+class BinaryHinge(NamedTuple):
+    """Binary rows: slack at weights ``w`` is ``slack[d] - sign[d] * x_d.w``; cost is ``c``."""
+
+    sign: FloatArray
+    slack: FloatArray
+    cost: FloatArray
+    reference: IntArray
+
+
+class MulticlassHinge(NamedTuple):
+    """Multi-class rows: ``reference`` is the winning option of each row at the reference."""
+
+    label: IntArray
+    margin: float
+    n_classes: int
+    cost: FloatArray
+    reference: IntArray
+
+
+class Strata(NamedTuple):
+    """Stratum ``s`` holds rows ``start[s]`` to ``start[s + 1]``; a batch takes ``take[s]``."""
+
+    start: IntArray
+    take: IntArray
+
+
+class Target(NamedTuple):
+    """Everything that one gradient estimate reads."""
+
+    rows: Any
+    hinge: Any
+    prior: Any
+    coordinates: Any
+    strata: Strata
+    drift: FloatArray
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of one chain, so that steps allocate nothing."""
+
+    weights: FloatArray
+    working: FloatArray
+    data: FloatArray
+    prior: FloatArray
+    scores: FloatArray
+    gradient: FloatArray
+
+
+def workspace(target: Target, dtype: Any) -> Workspace:
+    """Scratch arrays for one chain over ``target`` whose rows have type ``dtype``."""
+    n_weights = target.drift.shape[0]
+    n_classes = getattr(target.hinge, "n_classes", 1)
+    return Workspace(
+        weights=np.zeros(n_weights),
+        working=np.zeros(n_weights, dtype=dtype),
+        data=np.zeros(n_weights),
+        prior=np.zeros(n_weights),
+        scores=np.zeros(n_classes),
+        gradient=np.zeros(n_weights),
+    )
+
+
+def add_rows(
+    hinge: Any, rows: Any, block: tuple[int, int, int, int], scale: float, work: Any
+) -> None:
+    """Add ``scale`` times the change of some rows' energy gradient to ``work.data`` (generic).
+
+    ``block`` is ``(first, size, index, count)``: from the stratum of ``size`` rows that begins at
+    ``first``, the ``count`` rows from ``index`` on, round the end. Whole blocks and not single rows
+    cross this interface, since handing over arrays costs as much as a short inner product.
+    """
+    raise TypeError(f"{type(hinge).__name__} is not a hinge")
+
+
+def row_log_psi(hinge: Any, rows: Any, index: int, weights: FloatArray, work: Any) -> float:
+    """Log pseudo-likelihood of one row at ``weights`` (generic)."""
+    raise TypeError(f"{type(hinge).__name__} is not a hinge")
+
+
+@implements(add_rows, BinaryHinge)
+def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
+    first, size, index, count = block
+    signs, slacks, references = hinge.sign, hinge.slack, hinge.reference
+    weights, data = work.working, work.data
+    for _ in range(count):
+        d = first + index
+        sign = signs[d]
+        active = 1 if slacks[d] - sign * row_dot(rows, d, weights) > 0.0 else 0
+        change = active - references[d]
+        if change != 0:
+            row_add(rows, d, -scale * hinge.cost[d] * sign * change, data)
+        index += 1
+        if index == size:
+            index = 0
+
+
+@implements(row_log_psi, BinaryHinge)
+def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
+    slack = hinge.slack[index] - hinge.sign[index] * row_dot(rows, index, weights)
+    return -hinge.cost[index] * max(0.0, slack)
+
+
+@jit
+def class_scores(rows, index, weights, scores):  # type: ignore[no-untyped-def]
+    """Scores of one row for all classes; ``weights`` holds the classes one after another."""
+    size = weights.shape[0] // scores.shape[0]
+    for k in range(scores.shape[0]):
+        scores[k] = row_dot(rows, index, weights[k * size : (k + 1) * size])
+
+
+@implements(add_rows, MulticlassHinge)
+def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
+    first, size, index, count = block
+    weights, data, scores = work.working, work.data, work.scores
+    length = weights.shape[0] // hinge.n_classes
+    for _ in range(count):
+        d = first + index
+        class_scores(rows, d, weights, scores)
+        now, before = winner(hinge.margin, scores, hinge.label[d]), hinge.reference[d]
+        if now != before:
+            push = scale * hinge.cost[d]
+            row_add(rows, d, push, data[now * length : (now + 1) * length])
+            row_add(rows, d, -push, data[before * length : (before + 1) * length])
+        index += 1
+        if index == size:
+            index = 0
+
+
+@implements(row_log_psi, MulticlassHinge)
+def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
+    class_scores(rows, index, weights, work.scores)
+    label = hinge.label[index]
+    return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
+
+
+@jit
+def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
+    """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
+
+    ``work.data`` and ``work.prior`` keep its two parts in weight coordinates. From each stratum a
+    run of neighbouring rows is read, from a random start and round the end: rows were shuffled
+    once, every row is equally likely, and memory is read in order.
+    """
+    to_weights(target.coordinates, position, work.weights)
+    work.working[:] = work.weights
+    work.data[:] = target.drift
+    start, take = target.strata.start, target.strata.take
+    for s in range(take.shape[0]):
+        first, size, count = start[s], start[s + 1] - start[s], take[s]
+        if count == 0:
+            continue
+        index = 0 if count == size else int(rng.random() * size)
+        block = (first, size, index, count)
+        add_rows(target.hinge, target.rows, block, size / count, work)
+    prior_gradient(target.prior, work.weights, work.prior)
+    for j in range(work.weights.shape[0]):
+        work.weights[j] = work.data[j] + work.prior[j]
+    pull_back(target.coordinates, work.weights, work.gradient)
