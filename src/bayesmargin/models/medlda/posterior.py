@@ -22,11 +22,19 @@ class TopicPosterior:
     n_topics: int
     topics: list[FloatArray] = field(default_factory=list)
     coef: list[FloatArray] = field(default_factory=list)
+    last: int = 0
 
     def add(self, topics: FloatArray, coef: FloatArray) -> None:
         """Keep one draw (copied)."""
         self.topics.append(np.array(topics, dtype=np.float32))
         self.coef.append(np.array(coef, dtype=np.float64))
+
+    def due(self, time: int, n_draws: int) -> bool:
+        """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain."""
+        if self.topics and time - self.last < max(1, time // (2 * n_draws)):
+            return False
+        self.last = time
+        return True
 
     def drop_oldest(self, n_kept: int) -> None:
         """Keep the last ``n_kept`` draws only."""

@@ -17,6 +17,7 @@ from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace, padded
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
 from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.topics import step_scir, step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
@@ -37,7 +38,22 @@ class Settings(NamedTuple):
     n_discarded: int
     topic_sampler: str
     topic_step: float
-    topic_decay: float
+
+
+# The topics average over about as many minibatches as were seen: step * (1 + t)^-TOPIC_DECAY.
+TOPIC_DECAY = 0.75
+
+
+def starting_weights(hinge: Any, n_classes: int, n_topics: int) -> FloatArray:
+    """Weights that give every class topics of its own, in turn.
+
+    From zero weights all topics look alike to the hinge, and the chain spends its first passes on
+    breaking that symmetry. A chain may start anywhere; this start breaks it in the first minibatch.
+    """
+    rows = np.arange(max(2, n_classes))[:, None]
+    own = np.arange(n_topics)[None, :] % rows.shape[0] == rows
+    other = 0.0 if isinstance(hinge, LabelSetHinge) else -hinge.margin
+    return np.where(own, hinge.margin, other)[-n_classes:]
 
 
 class Chain:
@@ -61,7 +77,7 @@ class Chain:
         start = settings.beta * rng.standard_exponential(shape, dtype=np.float32)
         self.topics[:, : settings.n_topics] = start + np.float32(0.1 * settings.beta)
         self.sums = self.topics.sum(axis=0, dtype=np.float64)
-        self.coef = np.zeros((settings.n_classes, settings.n_topics))
+        self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics)
         if isinstance(mover, ThermostatMover):
             mover.start(self.coef.shape, rng)
 
@@ -121,7 +137,10 @@ class Chain:
 
     def _move_topics(self, totals: FloatArray, inflation: float, crew: Crew) -> None:
         settings = self.settings
-        step = settings.topic_step * (1.0 + self.time / 100.0) ** -settings.topic_decay
+        # The first minibatch forgets the start: the flow over an infinite time draws the topics
+        # from their conditional.
+        first = self.time == 0
+        step = np.inf if first else settings.topic_step * (1.0 + self.time) ** -TOPIC_DECAY
         pull = inflation * totals / np.maximum(self.sums, 1e-300)
         shares = cut(settings.n_words)
         sums = np.zeros((N_SHARES, self.topics.shape[1]))
@@ -131,7 +150,7 @@ class Chain:
             part = shares[share]
             kept = np.stack([c[part] for c in counts]) if len(counts) > 1 else counts[0][None, part]
             rng, block = self.generators[share], self.topics[part]
-            if settings.topic_sampler == "scir":
+            if first or settings.topic_sampler == "scir":
                 step_scir(
                     rng, block, kept, settings.n_topics, settings.beta, inflation, step, sums[share]
                 )
