@@ -143,9 +143,7 @@ def test_passive_aggressive_sweeps_visit_the_enumerated_posterior():
     arguments = (words, np.array([0, 4]), signs, np.array([0]), COST, MARGIN, ALPHA, mean)
     powers = 2 ** np.arange(3, -1, -1)
     for _ in range(100_000):
-        sweep_batch(
-            rng, *arguments, covariance, topics, scale, assigned, precisions, shares, work
-        )
+        sweep_batch(rng, *arguments, covariance, topics, scale, assigned, precisions, shares, work)
         visits[assigned @ powers] += 1
     logs = []
     for z in assignments(N_TOPICS, 4):

@@ -61,9 +61,7 @@ def enumerate_posterior(rule, phi, eta, states, with_hinge=True):
     return normalise(
         np.array(
             [
-                document_log_weight(
-                    z, WORDS, phi, ALPHA, eta, SIGNS[rule], kind, cost, MARGIN
-                )
+                document_log_weight(z, WORDS, phi, ALPHA, eta, SIGNS[rule], kind, cost, MARGIN)
                 for z in states
             ]
         )
@@ -110,9 +108,7 @@ def test_bound_times_acceptance_is_the_conditional(rule, stale):
             assert penalty >= 0.0
             bound = (ALPHA + work.count[k]) * work.factor[k] * topics[WORDS[0], k]
             thinned[k] = bound * np.exp(-penalty)
-        log_conditional(
-            hinge, by_topic, signs, rate, z[0], topics[WORDS[0]], scale, ALPHA, work
-        )
+        log_conditional(hinge, by_topic, signs, rate, z[0], topics[WORDS[0]], scale, ALPHA, work)
         expected = normalise(work.logs[:N_TOPICS])
         np.testing.assert_allclose(thinned / thinned.sum(), expected, atol=1e-12)
 

@@ -57,6 +57,4 @@ def sample_documents(
                 for k in range(work.product.shape[0]):
                     totals[k] += work.count[k]
                     work.product[k] = work.count[k] / length
-                add_subgradient(
-                    hinge, signs[d], work.scores, work.product, work.slopes, gradient
-                )
+                add_subgradient(hinge, signs[d], work.scores, work.product, work.slopes, gradient)

@@ -67,9 +67,7 @@ def make_workspace(
 
 
 @jit
-def draw_topic(
-    rng: Any, weight: FloatArray, row: FloatArray, product: FloatArray
-) -> int:
+def draw_topic(rng: Any, weight: FloatArray, row: FloatArray, product: FloatArray) -> int:
     """Topic with probability proportional to ``weight * row``; -1 if the sum is too small."""
     n_topics = product.shape[0]
     total = product.dtype.type(0)
@@ -204,9 +202,7 @@ def choose_piece(
 
 
 @jit
-def propose_scores(
-    by_topic: FloatArray, rate: float, old: int, new: int, work: Workspace
-) -> None:
+def propose_scores(by_topic: FloatArray, rate: float, old: int, new: int, work: Workspace) -> None:
     """Scores of the document once the word moved from topic ``old`` to ``new``."""
     for y in range(work.scores.shape[0]):
         work.proposed[y] = work.scores[y] + rate * (by_topic[new, y] - by_topic[old, y])

@@ -147,7 +147,11 @@ class StreamLearner:
 
 
 def minibatches(
-    n_documents: int, batch_size: int, n_passes: int, rng: np.random.Generator, least: int = MIN_STEPS
+    n_documents: int,
+    batch_size: int,
+    n_passes: int,
+    rng: np.random.Generator,
+    least: int = MIN_STEPS,
 ) -> Iterator[IntArray]:
     """Random minibatches without replacement within a pass, ``least`` of them at least."""
     size = min(batch_size, n_documents)

@@ -25,9 +25,7 @@ class LangevinMover:
         """Weights at which the documents are sampled: the present ones."""
         return coef
 
-    def after(
-        self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
+    def after(self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Weights after the step, from the subgradient of the energy."""
         noise = math.sqrt(self.step) * rng.standard_normal(coef.shape)
         return coef - 0.5 * self.step * gradient + noise
@@ -61,9 +59,7 @@ class ThermostatMover:
         self.momentum = rng.standard_normal(shape)
         self.friction = self.diffusion
 
-    def after(
-        self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
+    def after(self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator) -> FloatArray:
         """The kick with noise, then the mirror image of :meth:`before`."""
         if self.momentum is None or self.friction is None:
             raise RuntimeError("the thermostat was not started")
