@@ -17,7 +17,8 @@ from bayesmargin.models.medlda.quadratic import (
     log_quadratic_conditional,
     make_quadratic_workspace,
 )
-from tests.medlda.enumeration import assignments, normalise, total_variation
+
+from .enumeration import assignments, normalise, total_variation
 
 ALPHA, BETA, COST, MARGIN = 0.8, 0.5, 1.4, 1.2
 DOCUMENTS = Documents(np.array([0, 0, 1, 1, 2, 2], dtype=np.int32), np.array([0, 3, 6]))
@@ -108,10 +109,10 @@ def test_quadratic_exponent_equals_the_expected_augmented_likelihood(uncertain):
     row = np.zeros(8, dtype=np.float64)
     row[:N_TOPICS] = [0.25, 0.5]
     length, z, n = 5, np.array([0, 1, 1, 0, 1]), 3
-    work.count[:N_TOPICS] = np.bincount(z)
+    work.held[:N_TOPICS] = np.bincount(z)
     fill_second_moment(COST, precisions, mean, covariance, work.matrix)
     fill_exponents(signs, precisions, COST, MARGIN, 1.0 / length, mean, work)
-    work.count[z[n]] -= 1
+    work.held[z[n]] -= 1
     log_quadratic_conditional(z[n], row, scale, ALPHA, 1.0 / length, work)
     expected = []
     for k in range(N_TOPICS):

@@ -17,8 +17,9 @@ from bayesmargin.models.medlda.conditionals import (
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge, excess
 from bayesmargin.models.medlda.streams import seed_stream
-from tests.medlda.compiled import jit
-from tests.medlda.enumeration import (
+
+from .compiled import jit
+from .enumeration import (
     assignments,
     document_log_weight,
     normalise,
@@ -51,7 +52,7 @@ def make_problem(seed, dtype, spread=3.0):
 
 def seat(work, z, by_topic):
     work.assigned[:] = z
-    work.count[:] = np.bincount(z, minlength=work.count.shape[0])
+    work.held[:] = np.bincount(z, minlength=work.held.shape[0])
     score_document(by_topic, 1.0 / len(z), work)
 
 
@@ -79,7 +80,7 @@ def test_log_conditional_equals_the_ratio_of_enumerated_weights(rule):
     for z in states:
         for n in range(len(WORDS)):
             seat(work, z, by_topic)
-            work.count[z[n]] -= 1
+            work.held[z[n]] -= 1
             log_conditional(
                 hinge, by_topic, SIGNS[rule], 1.0 / 4, z[n], topics[WORDS[n]], scale, ALPHA, work
             )
@@ -94,19 +95,19 @@ def test_log_conditional_equals_the_ratio_of_enumerated_weights(rule):
 @pytest.mark.parametrize("stale", [False, True])
 def test_bound_times_acceptance_is_the_conditional(rule, stale):
     """Whatever piece of the hinge bounds it, thinning must give back the same law."""
-    topics, scale, eta, by_topic, _, work = make_problem(2, np.float64)
+    topics, scale, _, by_topic, _, work = make_problem(2, np.float64)
     hinge, signs, rate = RULES[rule](COST, MARGIN), SIGNS[rule], 1.0 / 4
     for z in assignments(N_TOPICS, len(WORDS)):
         seat(work, (z + 1) % N_TOPICS if stale else z, by_topic)
         constant = choose_piece(hinge, by_topic, signs, rate, scale, ALPHA, work)
         seat(work, z, by_topic)
-        work.count[z[0]] -= 1
+        work.held[z[0]] -= 1
         thinned = np.zeros(N_TOPICS)
         for k in range(N_TOPICS):
             propose_scores(by_topic, rate, z[0], k, work)
             penalty = excess(hinge, signs, work.proposed, work.slopes, constant)
             assert penalty >= 0.0
-            bound = (ALPHA + work.count[k]) * work.factor[k] * topics[WORDS[0], k]
+            bound = (ALPHA + work.held[k]) * work.factor[k] * topics[WORDS[0], k]
             thinned[k] = bound * np.exp(-penalty)
         log_conditional(hinge, by_topic, signs, rate, z[0], topics[WORDS[0]], scale, ALPHA, work)
         expected = normalise(work.logs[:N_TOPICS])
@@ -149,7 +150,7 @@ def test_hinge_matters_in_that_comparison():
 def repeat_one_word(rng, hinge, by_topic, signs, topics, scale, alpha, work, n_draws, visits):
     words = np.zeros(1, dtype=np.int32)
     work.assigned[0] = 0
-    work.count[0] = 1
+    work.held[0] = 1
     score_document(by_topic, 1.0, work)
     for _ in range(n_draws):
         sweep_document(rng, hinge, by_topic, words, signs, topics, scale, alpha, work)

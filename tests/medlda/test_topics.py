@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from bayesmargin.models.medlda.topics import step_scir, step_sgrld
-from tests.medlda.compiled import jit
+
+from .compiled import jit
 
 COUNTS = np.array([5, 1, 0], dtype=np.int32)
 BETA = 0.6

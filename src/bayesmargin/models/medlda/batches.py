@@ -1,8 +1,6 @@
-"""What one thread does with its share of a minibatch: sweeps, kept counts, averaged subgradients."""
+"""What a thread does with its share of a minibatch: sweeps, counts, averaged subgradients."""
 
 from typing import Any
-
-import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.models.medlda.conditionals import (
@@ -55,6 +53,6 @@ def sample_documents(
                 for n in range(length):
                     counts[document[n], work.assigned[n]] += 1
                 for k in range(work.product.shape[0]):
-                    totals[k] += work.count[k]
-                    work.product[k] = work.count[k] / length
+                    totals[k] += work.held[k]
+                    work.product[k] = work.held[k] / length
                 add_subgradient(hinge, signs[d], work.scores, work.product, work.slopes, gradient)

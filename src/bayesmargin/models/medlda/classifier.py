@@ -115,7 +115,7 @@ class MedLDAClassifier(
     >>> model.predict([[5, 4, 0, 0], [0, 0, 3, 6]])
     array(['moon', 'star'], dtype='<U4')
     >>> model.top_words(["crater", "tide", "sun", "nova"], n=2)
-    [['sun', 'nova'], ['crater', 'tide']]
+    [['tide', 'crater'], ['sun', 'nova']]
     """
 
     def __init__(

@@ -31,10 +31,10 @@ _STALE = 0.7
 
 
 class Workspace(NamedTuple):
-    """Arrays that one thread needs for one document at a time."""
+    """Arrays that one thread needs for one document at a time (``held``: words in each topic)."""
 
     assigned: IntArray
-    count: FloatArray
+    held: FloatArray
     factor: FloatArray
     weight: FloatArray
     product: FloatArray
@@ -55,7 +55,7 @@ def make_workspace(
     """Work space for documents of at most ``longest`` words."""
     return Workspace(
         assigned=np.zeros(longest, dtype=np.int32),
-        count=np.zeros(n_padded, dtype=dtype),
+        held=np.zeros(n_padded, dtype=dtype),
         factor=np.zeros(n_padded, dtype=dtype),
         weight=np.zeros(n_padded, dtype=dtype),
         product=np.zeros(n_padded, dtype=dtype),
@@ -118,7 +118,7 @@ def start_document(
     work: Workspace,
 ) -> None:
     r"""Seat the words one after another by :math:`(\alpha + C_k)\,\Phi_{k,w}`, without labels."""
-    count, weight, assigned = work.count, work.weight, work.assigned
+    count, weight, assigned = work.held, work.weight, work.assigned
     for k in range(count.shape[0]):
         count[k] = 0
         weight[k] = alpha * scale[k]
@@ -137,7 +137,7 @@ def draw_carefully(
 ) -> int:
     """Plain conditional by logarithms, for words that single precision cannot weigh."""
     for k in range(work.logs.shape[0]):
-        work.logs[k] = np.log(alpha + work.count[k]) + np.log(scale[k]) + np.log(row[k])
+        work.logs[k] = np.log(alpha + work.held[k]) + np.log(scale[k]) + np.log(row[k])
     return draw_from_logs(rng, work.logs)
 
 
@@ -151,7 +151,7 @@ def sweep_plain(
     work: Workspace,
 ) -> None:
     """One pass over the words of a document without labels (prediction)."""
-    count, weight, assigned = work.count, work.weight, work.assigned
+    count, weight, assigned = work.held, work.weight, work.assigned
     for n in range(words.shape[0]):
         word, old = words[n], assigned[n]
         count[old] -= 1
@@ -168,8 +168,8 @@ def sweep_plain(
 def score_document(by_topic: FloatArray, rate: float, work: Workspace) -> None:
     """Recompute the class scores from the counts (``rate`` is 1/N)."""
     work.scores[:] = 0.0
-    for k in range(work.count.shape[0]):
-        share = rate * work.count[k]
+    for k in range(work.held.shape[0]):
+        share = rate * work.held[k]
         for y in range(work.scores.shape[0]):
             work.scores[y] += share * by_topic[k, y]
 
@@ -197,7 +197,7 @@ def choose_piece(
     for k in range(work.logs.shape[0]):
         power = work.factor.dtype.type(min(0.0, work.logs[k] - top))
         work.factor[k] = exponential(power) * scale[k]
-        work.weight[k] = (alpha + work.count[k]) * work.factor[k]
+        work.weight[k] = (alpha + work.held[k]) * work.factor[k]
     return constant
 
 
@@ -222,12 +222,12 @@ def log_conditional(
 ) -> None:
     """Fill ``logs`` with the log conditional of one word, up to a constant.
 
-    The word is already out of ``count``, but ``scores`` still hold it in topic ``old``. This is the
+    The word is already out of ``held``, but ``scores`` still hold it in topic ``old``. This is the
     conditional written out: every topic, double precision.
     """
     for k in range(work.logs.shape[0]):
         propose_scores(by_topic, rate, old, k, work)
-        prior = np.log(alpha + work.count[k]) + np.log(scale[k]) + np.log(row[k])
+        prior = np.log(alpha + work.held[k]) + np.log(scale[k]) + np.log(row[k])
         work.logs[k] = prior - hinge.cost * hinge_value(hinge, signs, work.proposed)
 
 
@@ -245,9 +245,9 @@ def sweep_document(
 ) -> None:
     """One pass over the words of a document by the conditional with the hinge.
 
-    Expects ``assigned``, ``count`` and the scores of :func:`score_document` in ``work``.
+    Expects ``assigned``, ``held`` and the scores of :func:`score_document` in ``work``.
     """
-    count, factor, weight = work.count, work.factor, work.weight
+    count, factor, weight = work.held, work.factor, work.weight
     rate = 1.0 / words.shape[0]
     constant = choose_piece(hinge, by_topic, signs, rate, scale, alpha, work)
     standing = 0.0

@@ -8,6 +8,7 @@ integer is kept by share and added in the order of the shares.
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any
 
@@ -36,7 +37,7 @@ def cut(length: int) -> list[slice]:
     [slice(0, 2, None), slice(2, 5, None)]
     """
     edges = np.linspace(0, length, N_SHARES + 1).astype(int)
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 class Crew:

@@ -53,7 +53,7 @@ def sweep_corpus(
         if last == first:
             continue
         rate = 1.0 / (last - first)
-        count_topics(assigned[first:last], work.count)
+        count_topics(assigned[first:last], work.held)
         for k in range(n_topics):
             for j in range(n_topics):
                 work.matrix[k, j] = 0.0
@@ -66,14 +66,14 @@ def sweep_corpus(
         fill_exponents(signs[d], precisions[d], cost, margin, rate, coef, work)
         for n in range(first, last):
             word, old = words[n], assigned[n]
-            work.count[old] -= 1.0
+            work.held[old] -= 1.0
             counts[word, old] -= 1
             totals[old] -= 1.0
             scale[old] = 1.0 / (totals[old] + n_words * beta)
             for k in range(n_topics):
                 work.row[k] = np.float32(counts[word, k]) + np.float32(beta)
             new = draw_word(rng, old, scale, alpha, rate, work)
-            work.count[new] += 1.0
+            work.held[new] += 1.0
             counts[word, new] += 1
             totals[new] += 1.0
             scale[new] = 1.0 / (totals[new] + n_words * beta)
@@ -81,10 +81,10 @@ def sweep_corpus(
                 assigned[n] = new
                 shift_exponents(old, new, rate, work)
         draw_precisions(
-            rng, signs[d], cost, margin, rate, coef, covariance, work.count, precisions[d]
+            rng, signs[d], cost, margin, rate, coef, covariance, work.held, precisions[d]
         )
         for k in range(n_topics):
-            shares[d, k] = rate * work.count[k]
+            shares[d, k] = rate * work.held[k]
 
 
 def draw_weights(
@@ -97,8 +97,9 @@ def draw_weights(
 ) -> FloatArray:
     r"""Weights of every class from their Gaussian conditional given the augmentation.
 
-    .. math:: \Sigma^{-1} = I/s^2 + \tfrac{c^2}4 \sum_d \bar z_d \bar z_d^\top / \lambda_d, \quad
-              \mu = \Sigma \sum_d \sigma_d \big(\tfrac c2 + \tfrac{c^2 \ell}{4\lambda_d}\big)\bar z_d
+    .. math:: \Sigma^{-1} = I/s^2 + \tfrac{c^2}4 \sum_d \bar z_d \bar z_d^\top / \lambda_d,
+              \qquad \mu = \Sigma \sum_d \sigma_d
+              \big(\tfrac c2 + \tfrac{c^2 \ell}{4\lambda_d}\big) \bar z_d
     """
     n_classes, n_topics = signs.shape[1], shares.shape[1]
     coef = np.empty((n_classes, n_topics))
@@ -134,14 +135,15 @@ class CollapsedChain:
         self.documents, self.signs, self.hinge, self.rng = documents, signs, hinge, rng
         self.alpha, self.beta, self.prior_variance = alpha, beta, prior_variance
         width = padded(n_topics)
-        self.assigned = rng.integers(n_topics, size=documents.words.shape[0], dtype=np.int32)
+        shape = (documents.words.shape[0],)
+        self.assigned: IntArray = rng.integers(n_topics, size=shape, dtype=np.int32)
         self.counts = np.zeros((n_words, width), dtype=np.int32)
         np.add.at(self.counts, (documents.words, self.assigned), 1)
         self.totals = self.counts.sum(axis=0, dtype=np.float64)
         self.scale = np.zeros(width)
         self.scale[:n_topics] = 1.0 / (self.totals[:n_topics] + n_words * beta)
         self.precisions = np.ones(signs.shape)
-        self.coef = np.zeros((signs.shape[1], n_topics))
+        self.coef: FloatArray = np.zeros((signs.shape[1], n_topics))
         self.shares = np.zeros((documents.n_documents, n_topics))
         rows = np.repeat(np.arange(documents.n_documents), documents.lengths)
         np.add.at(self.shares, (rows, self.assigned), 1.0)

@@ -47,7 +47,7 @@ def check_parameters(model: Any) -> None:
     if model.n_passes is not None:
         require_count("n_passes", model.n_passes, 1)
     share = model.validation_fraction
-    if not isinstance(share, numbers.Real) or not 0.0 <= share < 1.0:
+    if not isinstance(share, numbers.Real) or not 0.0 <= float(share) < 1.0:
         raise ValueError(f"validation_fraction={share!r} is not allowed: at least 0, less than 1")
     if model.method != "ssgrld" and model.multi_class == "crammer_singer":
         raise ValueError(

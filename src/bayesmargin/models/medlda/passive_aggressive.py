@@ -60,24 +60,24 @@ def sweep_batch(
         rate = 1.0 / length
         place = assigned[start : start + length]
         start += length
-        count_topics(place, work.count)
+        count_topics(place, work.held)
         fill_second_moment(cost, precisions[position], mean, covariance, work.matrix)
         fill_exponents(signs[d], precisions[position], cost, margin, rate, mean, work)
         for n in range(length):
             old = place[n]
-            work.count[old] -= 1.0
+            work.held[old] -= 1.0
             for k in range(n_topics):
                 work.row[k] = topics[document[n], k]
             new = draw_word(rng, old, scale, alpha, rate, work)
-            work.count[new] += 1.0
+            work.held[new] += 1.0
             if new != old:
                 place[n] = new
                 shift_exponents(old, new, rate, work)
         draw_precisions(
-            rng, signs[d], cost, margin, rate, mean, covariance, work.count, precisions[position]
+            rng, signs[d], cost, margin, rate, mean, covariance, work.held, precisions[position]
         )
         for k in range(n_topics):
-            shares[position, k] = rate * work.count[k]
+            shares[position, k] = rate * work.held[k]
 
 
 @jit
@@ -126,7 +126,7 @@ class PassiveAggressive:
         self.hinge, self.alpha, self.beta, self.rng = hinge, alpha, beta, rng
         self.n_rounds, self.n_sweeps = n_rounds, n_sweeps
         width = padded(n_topics)
-        self.delta = np.zeros((n_words, width), dtype=np.float32)
+        self.delta: FloatArray = np.zeros((n_words, width), dtype=np.float32)
         self.precision = np.tile(np.eye(n_topics) / prior_variance, (n_classes, 1, 1))
         self.linear = np.zeros((n_classes, n_topics))
         self.mean = np.zeros((n_classes, n_topics))
@@ -142,14 +142,14 @@ class PassiveAggressive:
             [documents.words[documents.offsets[d] : documents.offsets[d + 1]] for d in chosen]
             or [documents.words[:0]]
         )
-        assigned = self.rng.integers(n_topics, size=words.shape[0], dtype=np.int32)
+        assigned: IntArray = self.rng.integers(n_topics, size=words.shape, dtype=np.int32)
         precisions = np.ones((chosen.shape[0], signs.shape[1]))
         before = (self.delta, self.precision, self.linear)
         for _ in range(self.n_rounds):
             statistics = self._sample(documents, signs, chosen, words, assigned, precisions)
-            self.delta, self.precision, self.linear = (
-                old + new for old, new in zip(before, statistics, strict=True)
-            )
+            self.delta = before[0] + statistics[0]
+            self.precision = before[1] + statistics[1]
+            self.linear = before[2] + statistics[2]
             self._refresh_weights()
 
     def _sample(

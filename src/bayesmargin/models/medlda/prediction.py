@@ -45,7 +45,7 @@ def averaging_sweep(
     work: Workspace,
 ) -> None:
     """A plain sweep that adds ``weight`` times each word's conditional to ``shares``."""
-    count, chance = work.count, work.weight
+    count, chance = work.held, work.weight
     for n in range(words.shape[0]):
         word, old = words[n], work.assigned[n]
         count[old] -= 1
@@ -99,12 +99,12 @@ def infer_documents(
             start_document(stream, document, topics, scale, alpha, work)
         else:
             stream[0] = streams[d]
-            work.count[:] = 0
+            work.held[:] = 0
             for n in range(length):
                 work.assigned[n] = assigned[offsets[d] + n]
-                work.count[work.assigned[n]] += 1
-            for k in range(work.count.shape[0]):
-                work.weight[k] = (alpha + work.count[k]) * scale[k]
+                work.held[work.assigned[n]] += 1
+            for k in range(work.held.shape[0]):
+                work.weight[k] = (alpha + work.held[k]) * scale[k]
         for _ in range(n_settle):
             sweep_plain(stream, document, topics, scale, alpha, work)
         for _ in range(n_kept):

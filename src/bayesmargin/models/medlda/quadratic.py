@@ -23,9 +23,9 @@ from bayesmargin.types import FloatArray, IntArray
 
 
 class QuadraticWorkspace(NamedTuple):
-    """Arrays that one document needs at a time."""
+    """Arrays that one document needs at a time (``held``: words in each topic)."""
 
-    count: FloatArray
+    held: FloatArray
     exponent: FloatArray
     matrix: FloatArray
     weight: FloatArray
@@ -37,7 +37,7 @@ class QuadraticWorkspace(NamedTuple):
 def make_quadratic_workspace(n_padded: int) -> QuadraticWorkspace:
     """Work space for ``n_padded`` topics."""
     return QuadraticWorkspace(
-        count=np.zeros(n_padded),
+        held=np.zeros(n_padded),
         exponent=np.zeros(n_padded),
         matrix=np.zeros((n_padded, n_padded)),
         weight=np.zeros(n_padded, dtype=np.float32),
@@ -68,7 +68,7 @@ def fill_exponents(
     for k in range(n_topics):
         crossed = 0.5 * matrix[k, k]
         for j in range(n_topics):
-            crossed += matrix[k, j] * work.count[j]
+            crossed += matrix[k, j] * work.held[j]
         exponent[k] -= rate * rate * crossed
 
 
@@ -76,12 +76,12 @@ def fill_exponents(
 def log_quadratic_conditional(
     old: int, row: FloatArray, scale: FloatArray, alpha: float, rate: float, work: Any
 ) -> None:
-    """Fill ``logs`` with the log conditional of a word that was just taken out of ``count``.
+    """Fill ``logs`` with the log conditional of a word that was just taken out of ``held``.
 
     ``exponent`` still belongs to the counts with the word in topic ``old``.
     """
     for k in range(work.logs.shape[0]):
-        prior = np.log(alpha + work.count[k]) + np.log(row[k]) + np.log(scale[k])
+        prior = np.log(alpha + work.held[k]) + np.log(row[k]) + np.log(scale[k])
         work.logs[k] = prior + work.exponent[k] + rate * rate * work.matrix[old, k]
 
 
@@ -89,7 +89,7 @@ def log_quadratic_conditional(
 def draw_word(
     rng: np.random.Generator, old: int, scale: FloatArray, alpha: float, rate: float, work: Any
 ) -> int:
-    """New topic for a word taken out of ``count``; ``row`` holds its weight in every topic."""
+    """New topic for a word taken out of ``held``; ``row`` holds its weight in every topic."""
     top = -np.inf
     squared = rate * rate
     for k in range(work.logs.shape[0]):
@@ -98,7 +98,7 @@ def draw_word(
             top = max(top, work.logs[k])
     for k in range(work.logs.shape[0]):
         factor = exponential(np.float32(min(0.0, work.logs[k] - top)))
-        work.weight[k] = factor * np.float32((alpha + work.count[k]) * scale[k])
+        work.weight[k] = factor * np.float32((alpha + work.held[k]) * scale[k])
     new = draw_topic(rng, work.weight, work.row, work.product)
     if new < 0:
         log_quadratic_conditional(old, work.row, scale, alpha, rate, work)

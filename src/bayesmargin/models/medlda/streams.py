@@ -24,7 +24,7 @@ _UNIT = 2.0**-53
 
 
 @jit
-def mix(value: int) -> int:
+def mix(value: Any) -> Any:
     """Finaliser of SplitMix64: a bijection of 64 bits whose output looks random."""
     value = (value ^ (value >> _S30)) * _FIRST
     value = (value ^ (value >> _S27)) * _SECOND
@@ -34,7 +34,7 @@ def mix(value: int) -> int:
 @jit
 def seed_stream(stream: Any, seed: int, words: IntArray) -> None:
     """Start the stream of a document: a function of ``seed`` and of its sorted words alone."""
-    state = np.uint64(seed)
+    state: Any = np.uint64(seed)
     for n in range(words.shape[0]):
         state = mix(state + _GOLDEN + np.uint64(words[n]))
     stream[0] = state

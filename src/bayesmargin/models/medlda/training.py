@@ -45,7 +45,9 @@ class Training:
         self.n_words, self.n_threads = n_words, n_threads
         self.n_seen = 0
         split = resolved.rule == "ovr" and code.n_classifiers > 1
-        self.columns = [[i] for i in range(code.n_classifiers)] if split else [slice(None)]
+        self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
+        if not split:
+            self.columns = [slice(None)]
         order, seeds, *self._generators = spawn_generators(
             model.random_state, 2 + len(self.columns)
         )
@@ -85,7 +87,7 @@ class Training:
         self.start(model, documents, signs)
         n_documents = documents.n_documents
         if model.method == "gibbs":
-            plan = [np.arange(n_documents)] * self.resolved.n_passes
+            plan: list[IntArray] = [np.arange(n_documents)] * self.resolved.n_passes
         else:
             least = MIN_STEPS if model.method == "ssgrld" and model.n_passes is None else 1
             plan = list(

@@ -102,7 +102,7 @@ def split_words(
 
 
 def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> float:
-    r"""Perplexity :math:`\exp(-\frac1N \sum \log \sum_k \bar\theta_{dk} \Phi_{kw})` of held-out words.
+    r"""Perplexity :math:`\exp(-\frac1N \sum \log \sum_k \bar\theta_{dk} \Phi_{kw})` of new words.
 
     Proportions come from one half of the words of a document, :math:`\bar\theta_d = (\alpha +
     N_d \bar z_d) / (K\alpha + N_d)`; the other half is judged under the mean topics.
