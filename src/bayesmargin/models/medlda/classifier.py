@@ -11,7 +11,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
@@ -52,10 +52,10 @@ class MedLDAClassifier(
     method : {"ssgrld", "gibbs", "pa"}, default="ssgrld"
         Stochastic subgradient Riemannian Langevin dynamics in minibatches; collapsed and augmented
         Gibbs sampling; online Bayesian passive-aggressive learning.
-    multi_class : {"crammer_singer", "ovr", "multi_task"} or None, default=None
-        The hinge: between the label and the best other class; one binary model with topics of its
-        own for each class; one binary hinge a class on shared topics. None is "crammer_singer" for
-        "ssgrld" and "multi_task" for the others. Two classes always have one binary hinge.
+    multi_class : {"multi_task", "crammer_singer", "ovr"}, default="multi_task"
+        The hinge: one binary hinge a class on shared topics; between the label and the best other
+        class ("ssgrld" only); one binary model with topics of its own for each class. Two classes
+        always have one binary hinge.
     prior_scale : float, default=1.0
         Prior standard deviation s of the weights.
     n_draws : int, default=10
@@ -72,8 +72,8 @@ class MedLDAClassifier(
     weights : {"ssgld", "ssgnht"}, default="ssgld"
         How "ssgrld" moves weights: Langevin steps, or a thermostat.
     topic_step : float, default=1.0
-        Step of the topics at the start; it falls as the number of minibatches to the power 0.75.
-    weight_step : float, default=0.25
+        Step of the topics at the start; it falls as the number of minibatches to the power 0.6.
+    weight_step : float, default=0.05
         Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht".
     n_documents : int or None, default=None
         Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far.
@@ -126,7 +126,7 @@ class MedLDAClassifier(
         C: float = 1.0,
         margin: float = 164.0,
         method: str = "ssgrld",
-        multi_class: str | None = None,
+        multi_class: str = "multi_task",
         prior_scale: float = 1.0,
         n_draws: int = 10,
         n_passes: int | None = None,
@@ -135,7 +135,7 @@ class MedLDAClassifier(
         topics: str = "sgrld",
         weights: str = "ssgld",
         topic_step: float = 1.0,
-        weight_step: float = 0.25,
+        weight_step: float = 0.05,
         n_documents: int | None = None,
         validation_fraction: float = 0.02,
         random_state: Any = None,
@@ -229,7 +229,7 @@ class MedLDAClassifier(
             self, X, y, accept_sparse="csr", dtype="numeric", multi_output=True, reset=reset
         )
         if y.ndim == 2 and y.shape[1] == 1:
-            y = y.ravel()
+            y = column_or_1d(y, warn=True)
         counts = check_counts(X, type(self).__name__)
         if counts.data.sum() == 0:
             raise ValueError(

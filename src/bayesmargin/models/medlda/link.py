@@ -34,13 +34,13 @@ class ScoreLink:
         return softmax(self.slope * scores, axis=1)
 
 
-def fit_link(
-    scores: FloatArray, signs: IntArray, several: bool, margin: float, natural: bool
-) -> ScoreLink:
-    """Learn the link from held-out scores; ``natural`` keeps the threshold of label sets at 0."""
-    threshold = 0.0
-    if several and not natural:
-        threshold = best_threshold(scores, signs)
+def fit_link(scores: FloatArray, signs: IntArray, several: bool, margin: float) -> ScoreLink:
+    """Learn the link from held-out scores.
+
+    The threshold of label sets is learned even where the hinge has a natural one at zero: words are
+    assigned without the pull of labels in prediction, so that scores lie closer together there.
+    """
+    threshold = best_threshold(scores, signs) if several else 0.0
     centred = scores - threshold
 
     def loss(log_slope: float) -> float:

@@ -8,7 +8,7 @@ from bayesmargin.models.settings import require_count
 from bayesmargin.samplers.base import require_choice, require_positive
 
 METHODS = ("ssgrld", "gibbs", "pa")
-RULES = ("crammer_singer", "ovr", "multi_task")
+RULES = ("multi_task", "crammer_singer", "ovr")
 # Total prior weight of the topics of a document: alpha is this over the number of topics.
 TOTAL_ALPHA = 25.0
 PASSES = {"ssgrld": 4, "gibbs": 60, "pa": 1}
@@ -38,7 +38,7 @@ def check_parameters(model: Any) -> None:
         n_documents=model.n_documents,
     )
     require_choice("method", model.method, METHODS)
-    require_choice("multi_class", model.multi_class, (None, *RULES))
+    require_choice("multi_class", model.multi_class, RULES)
     require_choice("topics", model.topics, ("sgrld", "scir"))
     require_choice("weights", model.weights, ("ssgld", "ssgnht"))
     require_count("n_draws", model.n_draws, 1)
@@ -59,8 +59,6 @@ def check_parameters(model: Any) -> None:
 def resolve(model: Any, n_classifiers: int) -> Resolved:
     """Fill in the defaults."""
     rule = model.multi_class
-    if rule is None:
-        rule = "crammer_singer" if model.method == "ssgrld" else "multi_task"
     kind = LabelSetHinge if rule == "crammer_singer" and n_classifiers > 1 else MultiTaskHinge
     return Resolved(
         alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),

@@ -161,9 +161,7 @@ class Training:
             raise RuntimeError("no documents were held out")
         documents, signs = self.held_out
         _, scores = self.infer(documents, None)
-        natural = self.resolved.rule != "crammer_singer"
-        margin = self.resolved.hinge.margin
-        return fit_link(scores, signs, self.code.several, margin, natural)
+        return fit_link(scores, signs, self.code.several, self.resolved.hinge.margin)
 
     def describe(self) -> str:
         """Accuracy (label sets: micro F1) on the held-out documents, for the progress bar."""
