@@ -33,17 +33,23 @@ def step_sgrld(
     ``pull`` is :math:`(D/B) \bar n_{k\cdot} / \sum_w \pi_{kw}`, by which :math:`\pi_{kw}` enters
     the last term. Leaves the new column sums in ``sums``.
     """
-    half, root = 0.5 * step, np.sqrt(step)
+    real = topics.dtype.type
+    half, root, prior, factor = real(0.5 * step), real(np.sqrt(step)), real(beta), real(inflation)
+    noise = np.empty(n_topics, dtype=topics.dtype)
+    rates = np.empty(n_topics, dtype=topics.dtype)
+    for k in range(n_topics):
+        rates[k] = 1.0 + pull[k]
     sums[:] = 0.0
     for word in range(topics.shape[0]):
         for k in range(n_topics):
-            present = topics[word, k]
-            count = 0
-            for thread in range(counts.shape[0]):
+            noise[k] = rng.standard_normal()
+        for k in range(n_topics):
+            count = counts[0, word, k]
+            for thread in range(1, counts.shape[0]):
                 count += counts[thread, word, k]
-            drift = beta - present * (1.0 + pull[k]) + inflation * count
-            noise = root * np.sqrt(present) * rng.standard_normal()
-            moved = abs(present + half * drift + noise)
+            present = topics[word, k]
+            drift = prior - present * rates[k] + factor * real(count)
+            moved = abs(present + half * drift + root * np.sqrt(present) * noise[k])
             topics[word, k] = moved
             sums[k] += moved
 
