@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from medlda_tools import report
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
@@ -25,6 +24,7 @@ from bayesmargin.datasets import (
     fetch_webkb,
     fetch_wikipedia,
 )
+from medlda_tools import report
 
 
 def label_sets() -> list[dict[str, Any]]:

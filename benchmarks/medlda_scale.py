@@ -13,16 +13,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
-from medlda_tools import report
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
+from medlda_tools import report
 
 PART, N_WORDS, LENGTH = 10_000, 10_000, 60
 
 
 class Source:
-    """Documents from a fitted model: class, then proportions like those of its class, then words."""
+    """Documents from a fitted model: a class, proportions like those of its class, words."""
 
     def __init__(self, seed: int) -> None:
         train = fetch_20newsgroups_counts()

@@ -2,18 +2,18 @@
 
     python benchmarks/medlda_speed.py
 
-A word counts once for every sweep over it. The rate a core is taken from processor seconds; the gain
-of two threads from the clock on the wall, best of several rounds, so it needs an idle machine.
+A word counts once for every sweep over it. The rate a core is taken from processor seconds, the
+gain of two threads from the clock on the wall (best of several rounds: it needs an idle machine).
 """
 
 import time
 from typing import Any
 
 import numpy as np
-from medlda_tools import Run, report, warm_up
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
+from medlda_tools import Run, report, warm_up
 
 PUBLIC_PROGRAM = 1.1e6
 
@@ -65,8 +65,8 @@ def main() -> None:
     verdicts = {
         "at least 3 M words/s a core in training": {
             "met": rate >= 3e6,
-            "measured": f"{rate / 1e6:.2f} M sampling documents, {total / 1e6:.2f} M with the steps of "
-            f"topics and weights; {rate / PUBLIC_PROGRAM:.1f} times the best public program",
+            "measured": f"{rate / 1e6:.2f} M sampling documents, {total / 1e6:.2f} M with the "
+            f"steps of topics and weights; {rate / PUBLIC_PROGRAM:.1f} times the best public program",
         },
         "two cores at least 1.7 times one": {"met": gain >= 1.7, "measured": f"{gain:.2f}"},
     }

@@ -6,10 +6,9 @@ python benchmarks/medlda_topics.py [--topics 20 50 100 200 400]
 import argparse
 import time
 
-from medlda_tools import report
-
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
+from medlda_tools import report
 
 
 def main() -> None:
