@@ -66,7 +66,7 @@ def main() -> None:
         "at least 3 M words/s a core in training": {
             "met": rate >= 3e6,
             "measured": f"{rate / 1e6:.2f} M sampling documents, {total / 1e6:.2f} M with the "
-            f"steps of topics and weights; {rate / PUBLIC_PROGRAM:.1f} times the best public program",
+            f"steps of topics and weights; {rate / PUBLIC_PROGRAM:.1f} times the best public one",
         },
         "two cores at least 1.7 times one": {"met": gain >= 1.7, "measured": f"{gain:.2f}"},
     }

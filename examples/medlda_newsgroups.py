@@ -40,9 +40,8 @@ def main(folder: Path) -> None:
     quality = coherence(model.topics_, X)
     for name, shares in zip(test.target_names, means, strict=True):
         topic = int(shares.argmax())
-        print(
-            f"{name:>26}  {shares[topic]:.2f}  NPMI {quality[topic]:+.2f}  {' '.join(tops[topic])}"
-        )
+        listed = " ".join(tops[topic])
+        print(f"{name:>26}  {shares[topic]:.2f}  NPMI {quality[topic]:+.2f}  {listed}")
 
     axes = plot_class_topics(means, test.target_names, [" ".join(top[:2]) for top in tops])
     folder.mkdir(parents=True, exist_ok=True)

@@ -61,10 +61,10 @@ class MedLDAClassifier(
     n_draws : int, default=10
         Posterior draws kept (spread over the second half of the chain) and averaged in predictions.
     n_passes : int or None, default=None
-        Passes over the documents: 4 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
+        Passes over the documents: 5 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
     batch_size : int, default=256
-        Documents in a minibatch.
+        Documents in a minibatch; the first are smaller (a quarter), growing to this size.
     n_sweeps : int, default=5
         Gibbs sweeps over the words of a minibatch; "ssgrld" discards the first third.
     topics : {"sgrld", "scir"}, default="sgrld"

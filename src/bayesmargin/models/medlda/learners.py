@@ -14,7 +14,7 @@ from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.ssgrld import Chain, Settings
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.random import spawn_generators
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import IntArray
 
 
 class Learner(Protocol):
@@ -146,6 +146,18 @@ class StreamLearner:
         """Nothing to let go."""
 
 
+def growing_size(n_seen: int, batch_size: int) -> int:
+    """Size of the next minibatch: a quarter at first, since early steps gain more than they lose.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda.learners import growing_size
+    >>> [growing_size(n, 256) for n in (0, 1000, 2000, 5000)]
+    [64, 64, 125, 256]
+    """
+    return min(batch_size, max(1, batch_size // 4, n_seen // 16))
+
+
 def minibatches(
     n_documents: int,
     batch_size: int,
@@ -154,15 +166,14 @@ def minibatches(
     least: int = MIN_STEPS,
 ) -> Iterator[IntArray]:
     """Random minibatches without replacement within a pass, ``least`` of them at least."""
-    size = min(batch_size, n_documents)
-    per_pass = max(1, n_documents // size)
-    for step in range(max(least, n_passes * per_pass)):
-        if step % per_pass == 0:
-            order = rng.permutation(n_documents)
-        start = (step % per_pass) * size
-        yield order[start : start + size]
-
-
-def stack_scores(parts: list[FloatArray]) -> FloatArray:
-    """Scores of one-vs-rest models side by side."""
-    return parts[0] if len(parts) == 1 else np.hstack(parts)
+    step = done = 0
+    while done < n_passes or step < least:
+        order = rng.permutation(n_documents)
+        first = 0
+        while first < n_documents:
+            size = growing_size(done * n_documents + first, batch_size)
+            # A remainder smaller than half a minibatch would be all noise: it joins the last one.
+            last = first + size if n_documents - first >= 1.5 * size else n_documents
+            yield order[first:last]
+            first, step = last, step + 1
+        done += 1

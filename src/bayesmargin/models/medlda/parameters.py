@@ -11,7 +11,7 @@ METHODS = ("ssgrld", "gibbs", "pa")
 RULES = ("multi_task", "crammer_singer", "ovr")
 # Total prior weight of the topics of a document: alpha is this over the number of topics.
 TOTAL_ALPHA = 25.0
-PASSES = {"ssgrld": 4, "gibbs": 60, "pa": 1}
+PASSES = {"ssgrld": 5, "gibbs": 60, "pa": 1}
 MIN_STEPS = 150
 
 

@@ -11,6 +11,7 @@ from bayesmargin.models.medlda.learners import (
     Learner,
     OnlineLearner,
     StreamLearner,
+    growing_size,
     minibatches,
 )
 from bayesmargin.models.medlda.link import ScoreLink, fit_link
@@ -120,8 +121,11 @@ class Training:
             documents, signs = select(documents, kept), signs[kept]
         if not self.learners:
             self.start(model, documents, signs)
-        for first in range(0, documents.n_documents, model.batch_size):
-            chosen = np.arange(first, min(first + model.batch_size, documents.n_documents))
+        first = 0
+        while first < documents.n_documents:
+            last = min(first + growing_size(self.n_seen, model.batch_size), documents.n_documents)
+            chosen = np.arange(first, last)
+            first = last
             self.n_seen += chosen.size
             total = max(self.n_seen, int(model.n_documents or 0))
             self.learn(documents, signs, chosen, total)
