@@ -29,7 +29,9 @@ from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.streams import seed_stream
 from bayesmargin.types import FloatArray, IntArray
 
-N_WARM, N_SETTLE, N_KEPT = 15, 3, 6
+# Sweeps: before the first draw, between draws, and those averaged under every draw. Draws differ more
+# from each other than sweeps do, so that many draws of few sweeps are worth most.
+N_WARM, N_SETTLE, N_KEPT = 10, 1, 3
 _CHUNK = 256
 
 
@@ -40,11 +42,9 @@ def averaging_sweep(
     topics: FloatArray,
     scale: FloatArray,
     alpha: float,
-    weight: float,
-    shares: FloatArray,
     work: Workspace,
 ) -> None:
-    """A plain sweep that adds ``weight`` times each word's conditional to ``shares``."""
+    """A plain sweep that adds the conditional of each word to ``work.factor``."""
     count, chance = work.held, work.weight
     for n in range(words.shape[0]):
         word, old = words[n], work.assigned[n]
@@ -53,14 +53,14 @@ def averaging_sweep(
         new = draw_topic(rng, chance, topics[word], work.product)
         if new < 0:
             new = draw_carefully(rng, topics[word], scale, alpha, work)
-            shares[new] += weight
+            work.factor[new] += 1
         else:
             total = work.product.dtype.type(0)
             for k in range(count.shape[0]):
                 total += work.product[k]
-            part = weight / total
-            for k in range(shares.shape[0]):
-                shares[k] += part * work.product[k]
+            part = work.product.dtype.type(1.0 / total)
+            for k in range(count.shape[0]):
+                work.factor[k] += part * work.product[k]
         work.assigned[n] = new
         count[new] += 1
         chance[new] = (alpha + count[new]) * scale[new]
@@ -107,17 +107,11 @@ def infer_documents(
                 work.weight[k] = (alpha + work.held[k]) * scale[k]
         for _ in range(n_settle):
             sweep_plain(stream, document, topics, scale, alpha, work)
+        work.factor[:] = 0
         for _ in range(n_kept):
-            averaging_sweep(
-                stream,
-                document,
-                topics,
-                scale,
-                alpha,
-                1.0 / (n_kept * length),
-                shares[d],
-                work,
-            )
+            averaging_sweep(stream, document, topics, scale, alpha, work)
+        for k in range(shares.shape[1]):
+            shares[d, k] = work.factor[k] / (n_kept * length)
         streams[d] = stream[0]
         for n in range(length):
             assigned[offsets[d] + n] = work.assigned[n]
@@ -154,7 +148,7 @@ def infer(
             topics, scale = posterior.topics[draw], posterior.scale(draw)
             fresh = draw == chosen[0]
             settle = N_WARM if fresh else N_SETTLE
-            kept = N_KEPT if len(chosen) > 1 else 4 * N_KEPT
+            kept = N_KEPT if len(chosen) > 1 else 6 * N_KEPT
 
             def task(chunk: int, work: Workspace) -> None:
                 infer_documents(
