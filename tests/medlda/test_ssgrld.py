@@ -82,7 +82,7 @@ def make_chain(seed, **changes):
         topic_sampler="scir",
         topic_step=0.08,
     )
-    return Chain(settings._replace(**changes), LangevinMover(0.1), spawn_generators(seed, N_SHARES))
+    return Chain(settings._replace(**changes), LangevinMover(0.05), spawn_generators(seed, N_SHARES))
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_chain_has_the_enumerated_posterior_of_assignments(sampler, monkeypatch)
     the posterior with Phi integrated analytically and eta by quadrature.
     """
     monkeypatch.setattr(ssgrld, "TOPIC_DECAY", 0.0)
-    step = {"scir": 0.08, "sgrld": 0.01}[sampler]
+    step = {"scir": 0.03, "sgrld": 0.01}[sampler]
     chain = make_chain(4, topic_sampler=sampler, topic_step=step)
     states = assignments(N_TOPICS, 3)
     both, average, kept = np.arange(2), np.zeros((8, 8)), 0
@@ -127,7 +127,9 @@ def test_chain_has_the_enumerated_posterior_of_assignments(sampler, monkeypatch)
                 ]
                 average += np.outer(laws[0], laws[1])
                 kept += 1
-    assert total_variation(average.ravel() / kept, enumerate_collapsed()) < 0.01
+    # Topics have no names: the mirrored law is the same law, and folding halves the noise.
+    folded = 0.5 * (average + average[::-1, ::-1]).ravel() / kept
+    assert total_variation(folded, enumerate_collapsed()) < 0.01
 
 
 def test_step_does_not_depend_on_the_number_of_threads():

@@ -58,10 +58,13 @@ class MedLDAClassifier(
         always have one binary hinge.
     prior_scale : float, default=1.0
         Prior standard deviation s of the weights.
+    n_chains : int, default=2
+        Independent chains. Topic posteriors have many modes, and chains find different ones: scores
+        averaged over chains are better than those of a longer chain.
     n_draws : int, default=10
-        Posterior draws kept (spread over the second half of the chain) and averaged in predictions.
+        Posterior draws kept in a chain (spread over its second half) and averaged in predictions.
     n_passes : int or None, default=None
-        Passes over the documents: 5 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
+        Passes over the documents: 3 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
     batch_size : int, default=256
         Documents in a minibatch; the first are smaller (a quarter), growing to this size.
@@ -92,17 +95,18 @@ class MedLDAClassifier(
     classes_ : ndarray
         Labels; for an indicator matrix the numbers of its columns.
     coef_ : ndarray of shape (1 or L, K)
-        Posterior mean of the weights. With "ovr" the L models stand side by side, in blocks.
+        Posterior mean of the weights, first chain (topics of different chains do not correspond).
+        With "ovr" the L models stand side by side, in blocks.
     topics_ : ndarray of shape (K, V)
-        Posterior mean of the topics; rows sum to 1.
+        Posterior mean of the topics, first chain; rows sum to 1.
     posterior_ : list of TopicPosterior
-        The draws; one entry, or one a class with "ovr".
+        The draws; one entry a chain, or with "ovr" one a chain and class.
     n_features_in_, feature_names_in_
         Size and names of the vocabulary.
 
     Notes
     -----
-    The draws take ``n_draws * V * K * 4`` bytes, whatever the number of documents.
+    The draws take ``n_chains * n_draws * V * K * 4`` bytes, whatever the number of documents.
 
     Examples
     --------
@@ -128,6 +132,7 @@ class MedLDAClassifier(
         method: str = "ssgrld",
         multi_class: str = "multi_task",
         prior_scale: float = 1.0,
+        n_chains: int = 2,
         n_draws: int = 10,
         n_passes: int | None = None,
         batch_size: int = 256,
@@ -150,6 +155,7 @@ class MedLDAClassifier(
         self.method = method
         self.multi_class = multi_class
         self.prior_scale = prior_scale
+        self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_passes = n_passes
         self.batch_size = batch_size
@@ -245,8 +251,9 @@ class MedLDAClassifier(
         self._training = training
         self.classes_ = training.code.classes
         self.posterior_ = [learner.posterior for learner in training.learners]
-        self.coef_ = self._stack_coef(self.posterior_)
-        self._n_features_out = sum(posterior.n_topics for posterior in self.posterior_)
+        self._first = self.posterior_[: len(training.columns)]
+        self.coef_ = self._stack_coef(self._first)
+        self._n_features_out = sum(posterior.n_topics for posterior in self._first)
         self._link = training.link()
         return self
 
@@ -260,9 +267,9 @@ class MedLDAClassifier(
 
     @property
     def topics_(self) -> FloatArray:
-        """Posterior mean of the topics (K, V)."""
+        """Posterior mean of the topics of the first chain (K, V)."""
         check_is_fitted(self)
-        return np.vstack([posterior.mean_topics() for posterior in self.posterior_])
+        return np.vstack([posterior.mean_topics() for posterior in self._first])
 
     def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self)
@@ -278,7 +285,7 @@ class MedLDAClassifier(
         return self._infer(X)[0]
 
     def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
-        """Scores averaged over the last ``draws`` posterior draws (all by default).
+        """Scores averaged over the last ``draws`` posterior draws of every chain (all by default).
 
         Returns
         -------
@@ -288,7 +295,10 @@ class MedLDAClassifier(
         return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
 
     def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
-        """Labels by the averaged scores; ``draws=1`` is the rule of the paper, one draw."""
+        """Labels by the averaged scores; ``draws=1`` takes the last draw of each chain.
+
+        With ``n_chains=1`` that is the rule of the paper, one posterior draw.
+        """
         scores = self._infer(X, draws)[1]
         return self._training.code.decide(scores, self._link.threshold)
 

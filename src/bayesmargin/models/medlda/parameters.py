@@ -11,7 +11,7 @@ METHODS = ("ssgrld", "gibbs", "pa")
 RULES = ("multi_task", "crammer_singer", "ovr")
 # Total prior weight of the topics of a document: alpha is this over the number of topics.
 TOTAL_ALPHA = 25.0
-PASSES = {"ssgrld": 5, "gibbs": 60, "pa": 1}
+PASSES = {"ssgrld": 3, "gibbs": 60, "pa": 1}
 MIN_STEPS = 150
 
 
@@ -41,6 +41,7 @@ def check_parameters(model: Any) -> None:
     require_choice("multi_class", model.multi_class, RULES)
     require_choice("topics", model.topics, ("sgrld", "scir"))
     require_choice("weights", model.weights, ("ssgld", "ssgnht"))
+    require_count("n_chains", model.n_chains, 1)
     require_count("n_draws", model.n_draws, 1)
     require_count("batch_size", model.batch_size, 1)
     require_count("n_sweeps", model.n_sweeps, 1)

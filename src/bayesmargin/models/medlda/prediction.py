@@ -29,8 +29,8 @@ from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.streams import seed_stream
 from bayesmargin.types import FloatArray, IntArray
 
-# Sweeps: before the first draw, between draws, and those averaged under every draw. Draws differ more
-# from each other than sweeps do, so that many draws of few sweeps are worth most.
+# Sweeps: before the first draw, between draws, and those averaged under every draw. Draws differ
+# more from each other than sweeps do, so that many draws of few sweeps are worth most.
 N_WARM, N_SETTLE, N_KEPT = 10, 1, 3
 _CHUNK = 256
 

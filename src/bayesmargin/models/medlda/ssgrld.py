@@ -41,7 +41,7 @@ class Settings(NamedTuple):
 
 
 # The topics average over about as many minibatches as were seen: step * (1 + t)^-TOPIC_DECAY.
-TOPIC_DECAY = 0.35
+TOPIC_DECAY = 0.6
 
 
 def starting_weights(hinge: Any, n_classes: int, n_topics: int) -> FloatArray:

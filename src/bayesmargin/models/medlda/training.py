@@ -36,7 +36,8 @@ def select(documents: Documents, chosen: IntArray) -> Documents:
 class Training:
     """One fit, or a series of ``partial_fit`` calls: learners, held-out documents, generators.
 
-    One-vs-rest has a learner a class, each with topics of its own; every other rule has one.
+    A chain has one learner; with one-vs-rest one a class, each with topics of its own. Chains are
+    independent: they differ in their topics, and predictions average over them.
     """
 
     def __init__(
@@ -49,8 +50,9 @@ class Training:
         self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
         if not split:
             self.columns = [slice(None)]
+        self.n_chains = model.n_chains
         order, seeds, *self._generators = spawn_generators(
-            model.random_state, 2 + len(self.columns)
+            model.random_state, 2 + model.n_chains * len(self.columns)
         )
         self.order = order
         self.seed = int(seeds.integers(2**62))
@@ -59,7 +61,7 @@ class Training:
 
     def start(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """Make the learners."""
-        for columns, rng in zip(self.columns, self._generators, strict=True):
+        for columns, rng in zip(self.columns * self.n_chains, self._generators, strict=True):
             part = np.ascontiguousarray(signs[:, columns])
             if model.method == "gibbs":
                 learner: Learner = BatchLearner(
@@ -110,7 +112,7 @@ class Training:
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """Every learner takes in the chosen documents."""
-        for columns, learner in zip(self.columns, self.learners, strict=True):
+        for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
             learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
 
     def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
@@ -144,7 +146,7 @@ class Training:
         self.held_out = (select(documents, last), signs[last])
 
     def infer(self, documents: Documents, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
-        """Topic shares and scores of documents, averaged over draws, learners side by side."""
+        """Topic shares (first chain) and scores (mean over chains), averaged over draws."""
         parts = [
             infer(
                 learner.posterior,
@@ -157,7 +159,9 @@ class Training:
             for learner in self.learners
         ]
         shares, scores = zip(*parts, strict=True)
-        return np.hstack(shares) / len(parts), np.hstack(scores)
+        width = len(self.columns)
+        chains = [np.hstack(scores[i : i + width]) for i in range(0, len(parts), width)]
+        return np.hstack(shares[:width]) / width, np.mean(chains, axis=0)
 
     def link(self) -> ScoreLink:
         """Learn probabilities and threshold on the held-out documents."""

@@ -114,7 +114,7 @@ def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> floa
         raise ValueError("perplexity needs documents of two words or more")
     lengths = np.asarray(given.sum(axis=1))
     alpha, n_topics = model._training.resolved.alpha, model.n_topics
-    blocks = len(model.posterior_)
+    blocks = len(model._training.columns)
     shares = model.transform(given).reshape(counts.shape[0], blocks, n_topics) * blocks
     theta = (alpha + lengths[:, :, None] * shares) / (n_topics * alpha + lengths)[:, :, None]
     theta = theta.reshape(counts.shape[0], -1) / blocks
