@@ -29,9 +29,8 @@ from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.streams import seed_stream
 from bayesmargin.types import FloatArray, IntArray
 
-# Sweeps: before the first draw, between draws, and those averaged under every draw. Draws differ
-# more from each other than sweeps do, so that many draws of few sweeps are worth most.
-N_WARM, N_SETTLE, N_KEPT = 10, 1, 3
+# Sweeps: before the first draw, between draws, and those averaged under every draw.
+N_WARM, N_SETTLE, N_KEPT = 10, 2, 6
 _CHUNK = 256
 
 
@@ -148,7 +147,7 @@ def infer(
             topics, scale = posterior.topics[draw], posterior.scale(draw)
             fresh = draw == chosen[0]
             settle = N_WARM if fresh else N_SETTLE
-            kept = N_KEPT if len(chosen) > 1 else 6 * N_KEPT
+            kept = N_KEPT if len(chosen) > 1 else 4 * N_KEPT
 
             def task(chunk: int, work: Workspace) -> None:
                 infer_documents(
