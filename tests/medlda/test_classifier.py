@@ -30,7 +30,14 @@ def make_corpus(n_documents, n_classes, seed, words_each=30):
 
 def small(**settings):
     return MedLDAClassifier(
-        **{"n_topics": 6, "batch_size": 32, "random_state": 3, "n_passes": 8, **settings}
+        **{
+            "n_topics": 6,
+            "batch_size": 32,
+            "random_state": 3,
+            "n_passes": 8,
+            "n_chains": 1,
+            **settings,
+        }
     )
 
 
@@ -123,6 +130,19 @@ def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
     assert not np.allclose(one, model.decision_function(new))
     with pytest.raises(ValueError, match="draws=0"):
         model.predict(new, draws=0)
+
+
+@pytest.mark.parametrize("rule", ["multi_task", "ovr"])
+def test_chains_are_independent_and_averaged(corpus, rule):
+    (X, y), (new, truth) = corpus
+    model = small(n_chains=2, multi_class=rule).fit(X, y)
+    width = 3 if rule == "ovr" else 1
+    assert len(model.posterior_) == 2 * width
+    first, second = model.posterior_[0], model.posterior_[width]
+    assert not np.allclose(first.coef[-1], second.coef[-1])
+    assert model.coef_.shape == (3, 6 * width)
+    assert model.transform(new).shape == (200, 6 * width)
+    assert model.score(new, truth) > 0.9
 
 
 def test_partial_fit_learns_from_a_stream_and_pickles_in_between(corpus):

@@ -82,7 +82,9 @@ def make_chain(seed, **changes):
         topic_sampler="scir",
         topic_step=0.08,
     )
-    return Chain(settings._replace(**changes), LangevinMover(0.05), spawn_generators(seed, N_SHARES))
+    return Chain(
+        settings._replace(**changes), LangevinMover(0.05), spawn_generators(seed, N_SHARES)
+    )
 
 
 @pytest.mark.slow
