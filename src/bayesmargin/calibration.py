@@ -123,7 +123,7 @@ def fit_link(
 
     def loss(log_slopes: FloatArray) -> float:
         link = kind(margin, np.exp(log_slopes))
-        fit = np.sum(weight * link.log_likelihood(scores, target))  # type: ignore[arg-type]
+        fit = float(np.dot(weight, link.log_likelihood(scores, target)))  # type: ignore[arg-type]
         return float(0.5 * np.sum((log_slopes - prior) ** 2) / PRIOR_SD**2 - fit)
 
     bounds = [(centre - 12.0, centre + 6.0) for centre in prior]

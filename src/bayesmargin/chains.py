@@ -9,14 +9,13 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.errors import DivergenceError
-from bayesmargin.samplers.base import ChainLike
-from bayesmargin.samplers.state import State, advance
+from bayesmargin.state import State, advance
 from bayesmargin.target import Target, Workspace
 from bayesmargin.types import FloatArray
 
@@ -50,6 +49,19 @@ def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ign
         trace[k, 1] = friction / thin
         trace[k, 2] = np.sqrt(radius)
     return draws.shape[0]
+
+
+class ChainLike(Protocol):
+    """A chain that can be advanced; draws are positions, which an ensemble turns into weights."""
+
+    draws: list[FloatArray]
+    trace: list[FloatArray]
+
+    def run(self, n_draws: int, thin: int) -> None:
+        """Append ``n_draws`` draws, ``thin`` iterations apart, and their trace rows."""
+
+    def forget(self) -> None:
+        """Drop the draws made so far (warm-up)."""
 
 
 @dataclass

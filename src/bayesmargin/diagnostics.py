@@ -91,7 +91,7 @@ def effective_sample_size(draws: FloatArray) -> FloatArray:
     even = correlation[: count // 2 * 2 : 2]
     pairs = even + correlation[1 : count // 2 * 2 : 2]
     positive = np.logical_and.accumulate(pairs > 0.0, axis=0)
-    positive[-1] = False
+    positive[max(1, (count - 4 + count % 2) // 2) :] = False
     # The first rejected pair still lends its even term, which tempers antithetic chains.
     rejected = np.argmin(positive, axis=0)
     last = np.maximum(np.take_along_axis(even, rejected[None], axis=0)[0], 0.0)

@@ -7,7 +7,9 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Receives the state of a run after every round."""
+    """Receives the state of a run after every round; nothing is computed for one not shown."""
+
+    shown: bool
 
     def update(self, stage: str, done: int, total: int, detail: str) -> None:
         """``done`` of ``total`` draws of a stage are there; ``detail`` is for the reader."""
@@ -25,6 +27,8 @@ class Progress(Protocol):
 class Silence:
     """Shows nothing."""
 
+    shown = False
+
     def update(self, stage: str, done: int, total: int, detail: str) -> None:
         """Show nothing."""
 
@@ -37,6 +41,8 @@ class Silence:
 
 class LogLines:
     """One line for every quarter of a stage, for output that is not a terminal."""
+
+    shown = True
 
     def __init__(self) -> None:
         self.began = time.perf_counter()
@@ -60,6 +66,8 @@ class LogLines:
 
 class LiveBar:
     """A bar with draws, draws per second, time left and the worst R-hat so far."""
+
+    shown = True
 
     def __init__(self) -> None:
         from rich.progress import (

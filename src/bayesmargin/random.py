@@ -43,23 +43,36 @@ def spawn_generators(
 
 
 @jit
+def inverse_gaussian_from(normal: float, uniform: float, mean: float, shape: float) -> float:
+    r"""Inverse Gaussian of finite mean, made of a standard normal and a uniform variate.
+
+    The method of Michael, Schucany and Haas in a form without cancellation: with
+    :math:`w = m\nu^2/(2k)` and :math:`q = 1 + w + \sqrt{w(w+2)}` the two roots are :math:`m/q` and
+    :math:`mq`, and the smaller is taken with probability :math:`q/(1+q)`. There is no branch, so
+    that loops over many rows are vectorised.
+    """
+    w = mean * normal * normal / (2.0 * shape)
+    q = 1.0 + w + math.sqrt(w * (w + 2.0))
+    return mean / q if uniform * (1.0 + q) <= q else mean * q
+
+
+@jit
 def inverse_gaussian(rng: np.random.Generator, mean: float, shape: float) -> float:
     r"""One draw of the inverse Gaussian with density
     :math:`\sqrt{k/(2\pi x^3)}\,\exp(-k (x-m)^2 / (2 m^2 x))`.
 
-    The method of Michael, Schucany and Haas in a form without cancellation: the smaller root is
-    :math:`m/(1 + w + \sqrt{w(w+2)})` with :math:`w = m\nu^2/(2k)`. An infinite mean gives the limit
-    law :math:`k/\nu^2`.
+    An infinite mean gives the limit law :math:`k/\nu^2`.
     """  # noqa: D205
     normal = rng.standard_normal()
-    square = normal * normal
     if mean > 1e100 * shape:
-        return shape / square
-    w = mean * square / (2.0 * shape)
-    root = mean / (1.0 + w + math.sqrt(w * (w + 2.0)))
-    if rng.random() * (mean + root) <= mean:
-        return root
-    return mean * (mean / root)
+        return shape / (normal * normal)
+    return inverse_gaussian_from(normal, rng.random(), mean, shape)
+
+
+@jit
+def augmentation_mean(cost: float, slack: float) -> float:
+    r"""Mean :math:`2/(c|\zeta|)` of the law of :func:`augmentation_precision`, kept finite."""
+    return 2.0 / max(cost * abs(slack), 1e-12)
 
 
 @jit
@@ -69,5 +82,4 @@ def augmentation_precision(rng: np.random.Generator, cost: float, slack: float) 
     From :math:`e^{-c(\zeta)_+} = \int_0^\infty (2\pi\lambda)^{-1/2}
     e^{-(\lambda + c\zeta/2)^2/(2\lambda)}\,d\lambda`.
     """
-    distance = max(cost * abs(slack), 1e-12)
-    return inverse_gaussian(rng, 2.0 / distance, 1.0)
+    return inverse_gaussian(rng, augmentation_mean(cost, slack), 1.0)

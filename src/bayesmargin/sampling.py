@@ -7,7 +7,6 @@ go on twice as long.
 """
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,27 +15,21 @@ import numpy as np
 
 from bayesmargin.chains import collected, run_chains
 from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
-from bayesmargin.diagnostics import ESS_PER_CHAIN, MAX_RHAT, Diagnostics, bulk_ess, rhat, tail_ess
-from bayesmargin.errors import (
-    BiasWarning,
-    ConvergenceWarning,
-    DivergenceError,
-    InterruptedWarning,
-    StepSizeWarning,
-)
+from bayesmargin.diagnostics import Diagnostics, rhat
+from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
+from bayesmargin.verdict import diagnose, enough, warn_of
 
 ROUND_SECONDS = 0.3
 MAX_RESTARTS = 6
-MAX_EXTENSIONS = 5
+MAX_EXTENSIONS = 3
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
-POOR_SPREAD = 2.5  # ratio of variances
-MONITORED = 256  # coordinates whose R-hat and ESS steer the run
+POOR_SPREAD = 3.0  # ratio of variances
 
 
 @dataclass
@@ -66,7 +59,6 @@ class _Supervisor:
         """Let all chains make ``n_draws`` draws, in rounds short enough to watch."""
         done, size = 0, 8
         began = time.perf_counter()
-        detail = ""
         while done < n_draws:
             size = min(size, n_draws - done)
             start = time.perf_counter()
@@ -75,10 +67,9 @@ class _Supervisor:
             done += size
             self.iterations += size * thin * len(ensemble.chains)
             speed = done * len(ensemble.chains) / max(1e-9, time.perf_counter() - began)
-            if stage == "sampling" and done >= 16:
-                positions, _ = collected(ensemble.chains)
-                detail = f"worst R-hat {rhat(_monitored(positions)).max():.3f}  "
-            self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
+            if self.progress.shown:
+                detail = _glance(ensemble) if stage == "sampling" and done >= 16 else ""
+                self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
             size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
 
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
@@ -114,7 +105,7 @@ class _Supervisor:
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
-        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 3:
+        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
             assert ensemble.restart is not None
@@ -138,6 +129,8 @@ class _Supervisor:
             try:
                 self.advance(ensemble, "sampling", self.n_draws, thin)
             except KeyboardInterrupt:
+                if not all(chain.draws for chain in ensemble.chains):
+                    raise
                 self.interrupted = True
             except DivergenceError:
                 if not ensemble.adaptive or ensemble.restart is None:
@@ -147,7 +140,7 @@ class _Supervisor:
             positions, trace = collected(ensemble.chains)
             if self.interrupted or not ensemble.adaptive or extension == MAX_EXTENSIONS:
                 break
-            if _enough(positions):
+            if enough(positions):
                 break
             thin *= 2
             self.notes.append(f"draws taken {thin} iterations apart")
@@ -157,17 +150,11 @@ class _Supervisor:
         return ensemble, positions, trace
 
 
-def _monitored(positions: FloatArray) -> FloatArray:
-    size = positions.shape[-1]
-    if size <= MONITORED:
-        return positions
-    return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
-
-
-def _enough(positions: FloatArray) -> bool:
-    watched = _monitored(positions)
-    wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    return bool(rhat(watched).max() < MAX_RHAT and bulk_ess(watched).min() > wanted)
+def _glance(ensemble: Ensemble) -> str:
+    """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
+    positions, _ = collected(ensemble.chains)
+    few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
+    return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
 
 
 def sample(
@@ -186,77 +173,23 @@ def sample(
     supervisor = _Supervisor(problem, n_draws, n_jobs, progress)
     ensemble = supervisor.warm_up(sampler.start(problem, generators))
     ensemble, positions, trace = supervisor.sample(ensemble)
-    if supervisor.interrupted and positions.shape[1] < 4:
-        raise KeyboardInterrupt
     noise, stein = 0.0, SteinCheck(0.0, np.inf)
     if ensemble.target is not None:
         work = workspace(ensemble.target, ensemble.target.rows[0].dtype)
         noise = gradient_noise(ensemble.target, positions, work, generators[-1])
         stein = stein_check(ensemble.target, positions, work, generators[-1])
-    diagnostics = _diagnose(supervisor, ensemble, positions, trace, noise, stein, began)
-    info = {**ensemble.info, "gradient_noise": noise, "notes": "; ".join(supervisor.notes)}
-    _warn(supervisor, diagnostics, stein)
-    return Run(ensemble.weights(positions), diagnostics, info)
-
-
-def _diagnose(
-    supervisor: _Supervisor,
-    ensemble: Ensemble,
-    positions: FloatArray,
-    trace: FloatArray,
-    noise: float,
-    stein: SteinCheck,
-    began: float,
-) -> Diagnostics:
-    watched = _monitored(positions)
-    worst, bulk = float(rhat(watched).max()), float(bulk_ess(watched).min())
-    level = ensemble.info.get("diffusion")
-    shift = float(trace[..., 1].mean()) - level if level is not None else 0.0
-    converged = worst < 1.05 and bulk > 10.0 * len(positions)
-    biased = abs(stein.bias) > 0.1 + 4.0 * stein.error if np.isfinite(stein.error) else False
-    return Diagnostics(
-        max_rhat=worst,
-        min_bulk_ess=bulk,
-        min_tail_ess=float(tail_ess(watched).min()),
+    diagnostics = diagnose(
+        positions,
+        trace,
+        stein,
+        interrupted=supervisor.interrupted,
+        level=ensemble.info.get("diffusion"),
         temperature=ensemble.temperature(noise, trace),
-        thermostat_shift=shift,
-        bias=stein.bias,
         divergences=supervisor.restarts,
         n_iterations=supervisor.iterations,
         seconds=time.perf_counter() - began,
-        trustworthy=converged and not biased and not supervisor.interrupted,
     )
-
-
-def _warn(supervisor: _Supervisor, found: Diagnostics, stein: SteinCheck) -> None:
-    """At most one warning, the most serious, in a sentence that says what to do."""
-    if supervisor.interrupted:
-        warnings.warn(
-            "sampling was interrupted; the posterior holds the draws made so far "
-            f"(worst R-hat {found.max_rhat:.3f}): fit again for a full run",
-            InterruptedWarning,
-            stacklevel=4,
-        )
-    elif found.max_rhat >= 1.05 or (found.trustworthy is False and abs(stein.bias) < 0.1):
-        warnings.warn(
-            f"the chains have not converged (worst R-hat {found.max_rhat:.3f}, smallest ESS "
-            f"{found.min_bulk_ess:.0f}): increase n_draws, scale the features, or use "
-            'sampler="auto"',
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    elif not found.trustworthy:
-        warnings.warn(
-            f"the sampled variances are off by about {stein.bias:+.0%} (effective temperature "
-            f"{found.temperature:.2f}): use a smaller step or a larger batch_size, or "
-            'sampler="auto"',
-            BiasWarning,
-            stacklevel=4,
-        )
-    elif supervisor.restarts:
-        warnings.warn(
-            f"the step was halved {supervisor.restarts} time(s) because it was too large; the "
-            "posterior can be used, but scaling the features will make the fit faster",
-            StepSizeWarning,
-            stacklevel=4,
-        )
+    info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
+    info["notes"] = "; ".join(supervisor.notes)
+    warn_of(diagnostics, stein, supervisor.interrupted)
+    return Run(ensemble.weights(positions), diagnostics, info)

@@ -19,8 +19,8 @@ import numpy as np
 from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
-from bayesmargin.priors import prior_gradient
-from bayesmargin.rows.layout import row_add, row_dot
+from bayesmargin.priors import prior_energy, prior_gradient
+from bayesmargin.rows.layout import row_add, row_dot, row_scores
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -81,15 +81,18 @@ def workspace(target: Target, dtype: Any) -> Workspace:
         working=np.zeros(n_weights, dtype=dtype),
         data=np.zeros(n_weights),
         prior=np.zeros(n_weights),
-        scores=np.zeros(n_classes),
+        scores=np.zeros(n_classes, dtype=dtype),
         gradient=np.zeros(n_weights),
     )
 
 
 def add_rows(
     hinge: Any, rows: Any, block: tuple[int, int, int, int], scale: float, work: Any
-) -> None:
+) -> float:
     """Add ``scale`` times the change of some rows' energy gradient to ``work.data`` (generic).
+
+    Returns ``scale`` times the energy that belongs to it: the hinge minus the linear function that
+    continues it from the reference, which is zero for every row whose state has not changed.
 
     ``block`` is ``(first, size, index, count)``: from the stratum of ``size`` rows that begins at
     ``first``, the ``count`` rows from ``index`` on, round the end. Whole blocks and not single rows
@@ -98,8 +101,13 @@ def add_rows(
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
+def set_working(hinge: Any, weights: FloatArray, working: FloatArray) -> None:
+    """Copy weights to the precision and order in which rows are multiplied with them (generic)."""
+    raise TypeError(f"{type(hinge).__name__} is not a hinge")
+
+
 def row_log_psi(hinge: Any, rows: Any, index: int, weights: FloatArray, work: Any) -> float:
-    """Log pseudo-likelihood of one row at ``weights`` (generic)."""
+    """Log pseudo-likelihood of one row at weights in working order (generic)."""
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
@@ -108,16 +116,26 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
     first, size, index, count = block
     signs, slacks, references = hinge.sign, hinge.slack, hinge.reference
     weights, data = work.working, work.data
+    energy = 0.0
     for _ in range(count):
         d = first + index
         sign = signs[d]
-        active = 1 if slacks[d] - sign * row_dot(rows, d, weights) > 0.0 else 0
+        slack = slacks[d] - sign * row_dot(rows, d, weights)
+        active = 1 if slack > 0.0 else 0
         change = active - references[d]
         if change != 0:
-            row_add(rows, d, -scale * hinge.cost[d] * sign * change, data)
+            push = scale * hinge.cost[d] * change
+            row_add(rows, d, -push * sign, data)
+            energy += push * slack
         index += 1
         if index == size:
             index = 0
+    return energy
+
+
+@implements(set_working, BinaryHinge)
+def _binary_working(hinge, weights, working):  # type: ignore[no-untyped-def]
+    working[:] = weights
 
 
 @implements(row_log_psi, BinaryHinge)
@@ -126,35 +144,43 @@ def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyp
     return -hinge.cost[index] * max(0.0, slack)
 
 
-@jit
-def class_scores(rows, index, weights, scores):  # type: ignore[no-untyped-def]
-    """Scores of one row for all classes; ``weights`` holds the classes one after another."""
-    size = weights.shape[0] // scores.shape[0]
-    for k in range(scores.shape[0]):
-        scores[k] = row_dot(rows, index, weights[k * size : (k + 1) * size])
-
-
 @implements(add_rows, MulticlassHinge)
 def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
     first, size, index, count = block
     weights, data, scores = work.working, work.data, work.scores
     length = weights.shape[0] // hinge.n_classes
+    table = weights.reshape(length, hinge.n_classes)
+    energy = 0.0
     for _ in range(count):
         d = first + index
-        class_scores(rows, d, weights, scores)
-        now, before = winner(hinge.margin, scores, hinge.label[d]), hinge.reference[d]
+        row_scores(rows, d, table, scores)
+        label, before = hinge.label[d], hinge.reference[d]
+        now = winner(hinge.margin, scores, label)
         if now != before:
             push = scale * hinge.cost[d]
+            margins = (1.0 if now != label else 0.0) - (1.0 if before != label else 0.0)
+            energy += push * (scores[now] - scores[before] + hinge.margin * margins)
             row_add(rows, d, push, data[now * length : (now + 1) * length])
             row_add(rows, d, -push, data[before * length : (before + 1) * length])
         index += 1
         if index == size:
             index = 0
+    return energy
+
+
+@implements(set_working, MulticlassHinge)
+def _multiclass_working(hinge, weights, working):  # type: ignore[no-untyped-def]
+    # Classes side by side for each feature: the inner loop of row_scores runs over neighbours.
+    length = weights.shape[0] // hinge.n_classes
+    for k in range(hinge.n_classes):
+        for j in range(length):
+            working[j * hinge.n_classes + k] = weights[k * length + j]
 
 
 @implements(row_log_psi, MulticlassHinge)
 def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
-    class_scores(rows, index, weights, work.scores)
+    table = weights.reshape(weights.shape[0] // hinge.n_classes, hinge.n_classes)
+    row_scores(rows, index, table, work.scores)
     label = hinge.label[index]
     return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
 
@@ -168,7 +194,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     once, every row is equally likely, and memory is read in order.
     """
     to_weights(target.coordinates, position, work.weights)
-    work.working[:] = work.weights
+    set_working(target.hinge, work.weights, work.working)
     work.data[:] = target.drift
     start, take = target.strata.start, target.strata.take
     for s in range(take.shape[0]):
@@ -178,7 +204,34 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
         index = 0 if count == size else int(rng.random() * size)
         block = (first, size, index, count)
         add_rows(target.hinge, target.rows, block, size / count, work)
+    _finish_gradient(target, work)
+
+
+@jit
+def _finish_gradient(target, work):  # type: ignore[no-untyped-def]
     prior_gradient(target.prior, work.weights, work.prior)
     for j in range(work.weights.shape[0]):
         work.weights[j] = work.data[j] + work.prior[j]
     pull_back(target.coordinates, work.weights, work.gradient)
+
+
+@jit
+def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
+    r"""Energy :math:`U` at ``position`` up to a constant; its gradient goes to ``work.gradient``.
+
+    Every row of the first ``n_strata`` strata is read (of all of them by default). Rows contribute
+    their hinge minus its continuation from the reference, and ``drift`` the continuations.
+    """
+    to_weights(target.coordinates, position, work.weights)
+    set_working(target.hinge, work.weights, work.working)
+    work.data[:] = target.drift
+    start = target.strata.start
+    last = start.shape[0] - 1 if n_strata < 0 else n_strata
+    total = prior_energy(target.prior, work.weights)
+    for j in range(work.weights.shape[0]):
+        total += target.drift[j] * work.weights[j]
+    if start[last] > 0:
+        block = (0, start[last], 0, start[last])
+        total += add_rows(target.hinge, target.rows, block, 1.0, work)
+    _finish_gradient(target, work)
+    return total

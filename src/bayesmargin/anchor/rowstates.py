@@ -7,6 +7,7 @@ import numpy as np
 from bayesmargin.anchor.binary import slack_moments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import option_moments
+from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.types import FloatArray, IntArray
 
@@ -24,6 +25,17 @@ class RowStates(NamedTuple):
     distance: FloatArray
     reach: FloatArray
     drift: FloatArray
+
+    def roughness(self) -> float:
+        """How far the energy is from smooth on the scale of the posterior.
+
+        The curvature of the anchor is a sum over kinks; this is their mean jump in force, in
+        whitened coordinates. Below 0.3 many rows share the curvature and it acts like a smooth
+        one; above one, single rows make corners that a large step cuts.
+        """
+        share = normal_density(self.distance) * self.reach
+        total = float(share.sum())
+        return float(share @ self.reach) / total if total > 0.0 else 0.0
 
 
 def row_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:

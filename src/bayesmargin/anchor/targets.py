@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.rowstates import RowStates, row_states
+from bayesmargin.anchor.rowstates import RowStates
 from bayesmargin.anchor.screening import allocate, gradient_noise, screen
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
@@ -44,7 +44,7 @@ def prior_in_weights(
     return CorrelatedPrior(prior.mean, np.ascontiguousarray(prior.precision))
 
 
-def _hinge(
+def hinge_of(
     problem: Problem, index: IntArray, states: RowStates | None, centred: bool
 ) -> BinaryHinge | MulticlassHinge:
     """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor."""
@@ -75,22 +75,23 @@ def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) ->
     )
     prior = prior_in_weights(problem.prior, problem.n_weights)
     drift = np.zeros(problem.n_weights)
-    target = Target(rows, _hinge(problem, index, None, False), prior, Identity(), strata, drift)
+    target = Target(rows, hinge_of(problem, index, None, False), prior, Identity(), strata, drift)
     return PreparedTarget(target, Identity(), float("nan"), index.size)
 
 
 def anchored_target(
     problem: Problem,
     anchor: GaussianAnchor,
+    states: RowStates,
     batch_size: int,
     step: float,
     rng: np.random.Generator,
     *,
     control_variates: bool = True,
     whiten: bool = True,
+    row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates."""
-    states = row_states(problem, anchor)
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
         strata = allocate(screening, batch_size, step)
@@ -102,24 +103,24 @@ def anchored_target(
         strata = Strata(np.array([0, index.size], dtype=np.int64), np.array([take], dtype=np.int64))
         noise = float("nan")
     reference = states if control_variates else None
-    rows_whitened = (
-        whiten
-        and problem.is_binary
-        and isinstance(problem.prior, GaussianBelief)
-        and (anchor.factor.ndim == 2)
-    )
-    if rows_whitened:
-        hinge = _hinge(problem, index, states, centred=True)
+    if whiten and rows_can_be_whitened(problem, anchor):
+        hinge = hinge_of(problem, index, states, centred=True)
         assert isinstance(hinge, BinaryHinge)
         if reference is None:
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
-        return _whitened_rows(problem, anchor, index, hinge, strata, drift, noise)
+        return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type)
     coordinates = whitened_coordinates(anchor) if whiten else Identity()
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=row_type))
     prior = prior_in_weights(problem.prior, problem.n_weights)
-    hinge = _hinge(problem, index, reference, centred=False)
+    hinge = hinge_of(problem, index, reference, centred=False)
     target = Target(rows, hinge, prior, coordinates, strata, drift)
     return PreparedTarget(target, coordinates, noise, index.size)
+
+
+def rows_can_be_whitened(problem: Problem, anchor: GaussianAnchor) -> bool:
+    """Whether the change of coordinates can be made once, on the rows, and not at every step."""
+    gaussian = isinstance(problem.prior, GaussianBelief)
+    return problem.is_binary and gaussian and anchor.factor.ndim == 2
 
 
 def whitened_coordinates(anchor: GaussianAnchor) -> Any:
@@ -129,7 +130,7 @@ def whitened_coordinates(anchor: GaussianAnchor) -> Any:
     return rotated(anchor.mean, anchor.factor)
 
 
-def _whitened_rows(
+def whitened_rows(
     problem: Problem,
     anchor: GaussianAnchor,
     index: IntArray,
@@ -137,12 +138,13 @@ def _whitened_rows(
     strata: Strata,
     drift: FloatArray,
     noise: float,
+    row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Transform the rows once, so that a step needs no change of coordinates."""
     prior = problem.prior
     assert isinstance(prior, GaussianBelief)
     basis, curvature = anchor.with_prior_axes(prior)
-    rows = np.empty((index.size, basis.shape[1]), dtype=ROW_TYPE)
+    rows = np.empty((index.size, basis.shape[1]), dtype=row_type)
     for start in range(0, index.size, 8192):
         span = slice(start, start + 8192)
         rows[span] = problem.source.take(index[span]) @ basis

@@ -54,7 +54,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
     multi_class : {"crammer_singer", "ovr"}
         What more than two classes mean; two classes are the binary model either way.
     sampler : str or Sampler
-        "auto", "ssgld", "ssgnht", "sghmc", or an object of :mod:`bayesmargin.samplers`.
+        "auto", "ssgld", "ssgnht", "sghmc", the exact "hmc", "lmc" and "gibbs", "srwm" (random walk
+        with the austerity test), or an object of :mod:`bayesmargin.samplers`.
     n_chains, n_draws : int
         Chains, and draws kept from each.
     random_state : int, Generator, RandomState or None

@@ -5,7 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT, Sampler
+from bayesmargin.samplers import (
+    SGHMC,
+    SSGLD,
+    SSGNHT,
+    AugmentationGibbs,
+    AusterityMetropolis,
+    LangevinMC,
+    Sampler,
+    SubgradientHMC,
+)
 from bayesmargin.samplers.base import require_choice, require_positive
 
 SAMPLERS: dict[str, type[Sampler]] = {
@@ -13,6 +22,10 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "ssgnht": SSGNHT,
     "ssgld": SSGLD,
     "sghmc": SGHMC,
+    "hmc": SubgradientHMC,
+    "lmc": LangevinMC,
+    "gibbs": AugmentationGibbs,
+    "srwm": AusterityMetropolis,
 }
 
 

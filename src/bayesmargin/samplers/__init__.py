@@ -1,6 +1,18 @@
 """Samplers: each a set of settings that an estimator's ``sampler=`` takes, by name or as object."""
 
+from bayesmargin.samplers.augmentation_settings import AugmentationGibbs
 from bayesmargin.samplers.base import Sampler
+from bayesmargin.samplers.hamiltonian_settings import LangevinMC, SubgradientHMC
+from bayesmargin.samplers.random_walk_settings import AusterityMetropolis
 from bayesmargin.samplers.stochastic import SGHMC, SSGLD, SSGNHT
 
-__all__ = ["SGHMC", "SSGLD", "SSGNHT", "Sampler"]
+__all__ = [
+    "SGHMC",
+    "SSGLD",
+    "SSGNHT",
+    "AugmentationGibbs",
+    "AusterityMetropolis",
+    "LangevinMC",
+    "Sampler",
+    "SubgradientHMC",
+]

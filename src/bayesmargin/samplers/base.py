@@ -4,26 +4,14 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from bayesmargin.chains import ChainLike
 from bayesmargin.problem import Problem
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray
-
-
-class ChainLike(Protocol):
-    """A chain that can be advanced; draws are positions, which an ensemble turns into weights."""
-
-    draws: list[FloatArray]
-    trace: list[FloatArray]
-
-    def run(self, n_draws: int, thin: int) -> None:
-        """Append ``n_draws`` draws, ``thin`` iterations apart, and their trace rows."""
-
-    def forget(self) -> None:
-        """Drop the draws made so far (warm-up)."""
 
 
 @dataclass
@@ -56,6 +44,8 @@ class Ensemble:
     """Compiled target of the positions, when the checks of bias and noise apply to it."""
     temperature: Callable[[float, FloatArray], float] = lambda noise, trace: 1.0
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
+    facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
+    """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
 

@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 from bayesmargin.compiling import implements
-from bayesmargin.samplers.state import advance
+from bayesmargin.state import advance
 from bayesmargin.target import estimate_gradient
 
 

@@ -12,7 +12,7 @@ import math
 from typing import Any, NamedTuple
 
 from bayesmargin.compiling import implements
-from bayesmargin.samplers.state import advance
+from bayesmargin.state import advance
 from bayesmargin.steps import is_lagged, learn_scale, scale_of, step_at
 from bayesmargin.target import estimate_gradient
 

@@ -12,18 +12,20 @@ import numpy as np
 
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, anchored_target, plain_target
 from bayesmargin.chains import Chain
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
 from bayesmargin.samplers.friction import Friction
 from bayesmargin.samplers.langevin import Langevin
-from bayesmargin.samplers.state import initial_state
 from bayesmargin.samplers.thermostat import EulerThermostat, SymmetricThermostat
+from bayesmargin.state import initial_state
 from bayesmargin.steps import AdaGrad, Constant, Polynomial, Preconditioner, RMSprop, Unscaled
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 
+SMOOTH = 0.6  # roughness up to which the default steps need no reduction
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
 
@@ -72,38 +74,45 @@ class StochasticSampler(Sampler):
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Prepare the target and place one chain a generator on it."""
-        needs_anchor = self.control_variates or self.preconditioner == "hessian"
-        anchor = fit_anchor(problem, generators[-1]) if needs_anchor else None
-        return self._place(problem, generators, anchor, self.step or self.default_step())
+        if not self.control_variates and self.preconditioner != "hessian":
+            return self._place(problem, generators, None, 1.0)
+        return self._place(problem, generators, fit_anchor(problem, generators[-1]), 1.0)
 
     def _prepare(
         self,
         problem: Problem,
         anchor: GaussianAnchor | None,
-        step: float,
+        shrink: float,
         rng: np.random.Generator,
-    ) -> PreparedTarget:
+    ) -> tuple[PreparedTarget, float]:
+        """Target, and the step that suits it times ``shrink``."""
         batch_size = self.batch_size or default_batch_size(problem)
         if anchor is None:
-            return plain_target(problem, batch_size, rng)
-        return anchored_target(
+            step = self.step or self.default_step()
+            return plain_target(problem, batch_size, rng), shrink * step
+        states = row_states(problem, anchor)
+        gentle = min(1.0, SMOOTH / max(states.roughness(), 1e-12))
+        step = shrink * (self.step or self.default_step() * gentle)
+        prepared = anchored_target(
             problem,
             anchor,
+            states,
             batch_size,
             step,
             rng,
             control_variates=self.control_variates,
             whiten=self.preconditioner == "hessian",
         )
+        return prepared, step
 
     def _place(
         self,
         problem: Problem,
         generators: Sequence[np.random.Generator],
         anchor: GaussianAnchor | None,
-        step: float,
+        shrink: float,
     ) -> Ensemble:
-        prepared = self._prepare(problem, anchor, step, generators[-1])
+        prepared, step = self._prepare(problem, anchor, shrink, generators[-1])
         dynamics = self.dynamics(step, problem.source.n_rows)
         chains = []
         for rng in generators[:-1]:
@@ -119,7 +128,7 @@ class StochasticSampler(Sampler):
             moved = anchor
             if positions is not None and anchor is not None:
                 moved = around(problem, anchor, prepared, positions)
-            return self._place(problem, generators, moved, 0.5 * step if smaller else step)
+            return self._place(problem, generators, moved, 0.5 * shrink if smaller else shrink)
 
         return Ensemble(
             chains=chains,
@@ -168,7 +177,7 @@ class SSGLD(StochasticSampler):
     ----------
     step : float, optional
         Step :math:`h` (drift :math:`h^2/2`, noise :math:`h`), in the coordinates of the
-        preconditioner. Left out, 0.2 in whitened coordinates.
+        preconditioner. Left out, 0.2 in whitened coordinates, less where kinks are coarse.
     schedule : {"constant", "polynomial"}
         Constant steps, or :math:`h_t = h (1 + t/b)^{-\gamma}` with ``offset`` :math:`b` and
         ``exponent`` :math:`\gamma`; draws are then weighted by :math:`h_t^2`.
@@ -242,7 +251,7 @@ class SSGNHT(StochasticSampler):
     Parameters
     ----------
     step : float, optional
-        Step :math:`h`. Left out, 0.2 in whitened coordinates.
+        Step :math:`h`. Left out, 0.25 in whitened coordinates, less where kinks are coarse.
     integrator : {"ssi", "euler"}
         Symmetric splitting of second order, or the Euler scheme of the original papers.
     diffusion : float
@@ -272,8 +281,8 @@ class SSGNHT(StochasticSampler):
         return self.diffusion
 
     def default_step(self) -> float:
-        """Second order: 0.2; first order: a quarter of it."""
-        return 0.2 if self.integrator == "ssi" else 0.05
+        """Second order: 0.25; first order: a fifth of it."""
+        return 0.25 if self.integrator == "ssi" else 0.05
 
     def relaxation(self, step: float) -> float:
         """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""
@@ -296,7 +305,7 @@ class SGHMC(StochasticSampler):
     Parameters
     ----------
     step : float, optional
-        Step :math:`h`. Left out, 0.1 in whitened coordinates.
+        Step :math:`h`. Left out, 0.1 in whitened coordinates, less where kinks are coarse.
     friction : float
         Friction :math:`C`.
     noise_estimate : float

@@ -17,7 +17,7 @@ import math
 from typing import NamedTuple
 
 from bayesmargin.compiling import implements, jit
-from bayesmargin.samplers.state import State, advance
+from bayesmargin.state import State, advance
 from bayesmargin.target import estimate_gradient
 from bayesmargin.types import FloatArray
 

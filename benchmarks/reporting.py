@@ -1,0 +1,37 @@
+"""What every benchmark does at the end: a table, a verdict line, a file under results/."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Columns wide enough for their longest entry."""
+    text = [[_shown(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[k]) for row in text) for k in range(len(header))]
+    for row in text:
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def finish(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]], met: bool) -> None:
+    """Print the table and the verdict, and keep both with a note of the machine."""
+    print_table(header, rows)
+    print(f"verdict: {name}: {'all bounds met' if met else 'NOT all bounds met'}")
+    RESULTS.mkdir(exist_ok=True)
+    record = {
+        "name": name,
+        "met": met,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "rows": [dict(zip(header, row, strict=True)) for row in rows],
+    }
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1, default=float) + "\n")

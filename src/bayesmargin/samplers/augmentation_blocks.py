@@ -1,0 +1,107 @@
+"""Rows in blocks that fit the cache, column by column, and the two products taken of them.
+
+A block holds :data:`ROWS` rows transposed, so that scores, weights and columns are vectors along
+the rows and every loop over them is vectorised. A whole sweep reads the data once: scores,
+augmentation and weighted Gram matrix of a block are made while it is in the cache.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.problem import Problem
+from bayesmargin.types import FloatArray
+
+ROWS = 256
+TILE = 4
+WIDE = 160  # columns from which the matrix product of the BLAS beats the tiles
+
+
+class Blocks(NamedTuple):
+    """Transposed blocks (block, column, row), with zeros beyond the last row.
+
+    There is room for at least one column more than there are, rounded up to whole tiles.
+    """
+
+    values: FloatArray
+    n_rows: int
+    n_columns: int
+
+
+def blocks_of(problem: Problem) -> Blocks:
+    """Rows of a problem in blocks, double precision."""
+    n_rows, n_columns = problem.source.n_rows, problem.source.n_columns
+    size = min(ROWS, n_rows)
+    padded = (n_columns // TILE + 1) * TILE
+    values = np.zeros((-(-n_rows // size), padded, size))
+    for block in range(len(values)):
+        index = np.arange(block * size, min((block + 1) * size, n_rows))
+        values[block, :n_columns, : index.size] = np.asarray(problem.source.take(index)).T
+    return Blocks(values, n_rows, n_columns)
+
+
+def blocked(blocks: Blocks, per_row: Any) -> Any:
+    """One number a row in the shape of the blocks: (block, row), zeros beyond the last row."""
+    count, _, size = blocks.values.shape
+    padded = np.zeros(count * size, dtype=per_row.dtype)
+    padded[: blocks.n_rows] = per_row
+    return padded.reshape(count, size)
+
+
+@jit
+def block_scores(block, weights, out):  # type: ignore[no-untyped-def]
+    """Scores of the rows of a block: ``out[k] = sum_j weights[j] block[j, k]``."""
+    out[:] = 0.0
+    for j in range(weights.shape[0]):
+        weight = weights[j]
+        column = block[j]
+        for k in range(out.shape[0]):
+            out[k] += weight * column[k]
+
+
+@jit
+def add_gram(scaled, product, gram):  # type: ignore[no-untyped-def]
+    """Add ``scaled @ scaled.T`` to the upper triangle of ``gram``."""
+    if scaled.shape[0] > WIDE:
+        np.dot(scaled, scaled.T, product)
+        for i in range(gram.shape[0]):
+            for j in range(i, gram.shape[0]):
+                gram[i, j] += product[i, j]
+        return
+    for i in range(0, scaled.shape[0], TILE):
+        for j in range(i, scaled.shape[0], TILE):
+            _add_tile(scaled, i, j, gram)
+
+
+@jit
+def _add_tile(scaled, i, j, gram):  # type: ignore[no-untyped-def]
+    """Products of four columns with four others: sixteen sums that stay in registers."""
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+    c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
+    p0, p1, p2, p3 = scaled[i], scaled[i + 1], scaled[i + 2], scaled[i + 3]
+    q0, q1, q2, q3 = scaled[j], scaled[j + 1], scaled[j + 2], scaled[j + 3]
+    for k in range(scaled.shape[1]):
+        x0, x1, x2, x3 = p0[k], p1[k], p2[k], p3[k]
+        y0, y1, y2, y3 = q0[k], q1[k], q2[k], q3[k]
+        a0 += x0 * y0
+        a1 += x0 * y1
+        a2 += x0 * y2
+        a3 += x0 * y3
+        b0 += x1 * y0
+        b1 += x1 * y1
+        b2 += x1 * y2
+        b3 += x1 * y3
+        c0 += x2 * y0
+        c1 += x2 * y1
+        c2 += x2 * y2
+        c3 += x2 * y3
+        d0 += x3 * y0
+        d1 += x3 * y1
+        d2 += x3 * y2
+        d3 += x3 * y3
+    for r, sums in enumerate(
+        ((a0, a1, a2, a3), (b0, b1, b2, b3), (c0, c1, c2, c3), (d0, d1, d2, d3))
+    ):
+        for s, total in enumerate(sums):
+            gram[i + r, j + s] += total

@@ -1,0 +1,288 @@
+"""Settings of the exact gradient-based samplers: SubgradientHMC and LangevinMC."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from bayesmargin.anchor import fit_anchor
+from bayesmargin.anchor.exact import exact_target, require_finite, safe_radius, unit_anchor
+from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.targets import PreparedTarget
+from bayesmargin.chains import Chain, collected, run_chains
+from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
+from bayesmargin.samplers.hamiltonian import (
+    STEP,
+    Hamiltonian,
+    energy_in_reach,
+    freeze_step,
+    hamiltonian_state,
+)
+from bayesmargin.samplers.stochastic import around
+from bayesmargin.target import workspace
+from bayesmargin.types import FloatArray
+
+MASSES = ("anchor", "dense", "diagonal", "identity")
+WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another
+WARMUP = 300
+
+
+class TunedChain(Chain):
+    """A chain whose step is tuned until the draws of its warm-up are dropped."""
+
+    def forget(self) -> None:
+        """Drop the draws made so far, and keep the step from now on."""
+        super().forget()
+        if self.state.clock[2] == 1:
+            freeze_step(self.state.tuning)  # type: ignore[attr-defined]
+            self.state.clock[2] = 0
+
+
+def mass_factor(mass: FloatArray) -> FloatArray:
+    """Factor ``F`` of the inverse mass, ``F F' = M^-1``; an error when the mass has none."""
+    if not np.all(np.isfinite(mass)):
+        raise ValueError("mass holds NaN or infinity")
+    if mass.ndim == 1:
+        if not np.all(mass > 0):
+            raise ValueError(
+                f"mass is not positive definite: entry {int(np.argmin(mass))} of the diagonal is "
+                f"{mass.min():.3g}"
+            )
+        return 1.0 / np.sqrt(mass)
+    if mass.ndim != 2 or mass.shape[0] != mass.shape[1]:
+        raise ValueError(f"mass has shape {mass.shape}: give a vector or a square matrix")
+    if not np.allclose(mass, mass.T, rtol=1e-8, atol=1e-12 * np.abs(mass).max()):
+        raise ValueError("mass is not symmetric")
+    try:
+        lower = linalg.cholesky(mass, lower=True)
+    except linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(mass)[0])
+        raise ValueError(
+            f"mass is not positive definite: its smallest eigenvalue is {smallest:.3g}"
+        ) from None
+    return linalg.solve_triangular(lower, np.eye(len(lower)), lower=True).T
+
+
+@dataclass(frozen=True, kw_only=True)
+class HamiltonianSampler(Sampler):
+    """What the two samplers have in common; see :class:`SubgradientHMC` for the parameters."""
+
+    step: float | None = None
+    mass: str | FloatArray = "anchor"
+    target_acceptance: float = 0.8
+    burn_in: int | None = None
+    thin: int | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(step=self.step, thin=self.thin)
+        if isinstance(self.mass, str):
+            require_choice("mass", self.mass, MASSES)
+        else:
+            object.__setattr__(self, "mass", np.asarray(self.mass, dtype=float))
+            mass_factor(self.mass)
+        if not 0.0 < self.target_acceptance < 1.0:
+            raise ValueError(
+                f"target_acceptance={self.target_acceptance!r} is not allowed: it lies in (0, 1)"
+            )
+        if self.burn_in is not None and self.burn_in < 0:
+            raise ValueError(f"burn_in={self.burn_in!r} is not allowed: it is 0 or more")
+        if self.burn_in == 0 and self.step is None:
+            raise ValueError("burn_in=0 leaves no time to tune the step: give a step")
+
+    def dynamics(self, radius: float) -> Hamiltonian:
+        """Compiled dynamics."""
+        raise TypeError("a concrete sampler is needed")
+
+    def proposed_thin(self, n_weights: int) -> int:
+        """Iterations between draws when none are given."""
+        return 1
+
+    def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Prepare target and mass, and place one chain a generator on it."""
+        require_finite(problem)
+        size = problem.n_weights
+        if not isinstance(self.mass, str):
+            factor = mass_factor(self.mass)
+            if len(factor) != size:
+                raise ValueError(
+                    f"mass has {len(factor)} rows and the problem has {size} weights (intercepts "
+                    "and classes included)"
+                )
+            return self._place(problem, generators, unit_anchor(factor), None)
+        if self.mass == "anchor":
+            return self._place(problem, generators, fit_anchor(problem, generators[-1]), None)
+        factor = np.eye(size) if self.mass == "dense" else np.ones(size)
+        anchor, starts = unit_anchor(factor), None
+        if self.mass != "identity":
+            for length in WINDOWS:
+                anchor, starts = self._learn_mass(problem, generators, anchor, starts, length)
+        return self._place(problem, generators, anchor, starts)
+
+    def _learn_mass(
+        self,
+        problem: Problem,
+        generators: Sequence[np.random.Generator],
+        anchor: GaussianAnchor,
+        starts: FloatArray | None,
+        length: int,
+    ) -> tuple[GaussianAnchor, FloatArray]:
+        """Anchor whose covariance is that of the draws of one window, and where the chains are."""
+        prepared = exact_target(problem, anchor, safe_radius(problem.n_weights))
+        chains = self._chains(prepared, generators, starts, tune=True)
+        run_chains(chains, length, 1, None)
+        draws, _ = collected(chains)
+        late = draws[:, length // 2 :].reshape(-1, draws.shape[-1])
+        moved = around(problem, anchor, prepared, late)
+        last = prepared.weights(draws[:, -1]) - moved.mean
+        if moved.factor.ndim == 1:
+            return moved, last / moved.factor
+        return moved, np.linalg.solve(moved.factor, last.T).T
+
+    def _chains(
+        self,
+        prepared: PreparedTarget,
+        generators: Sequence[np.random.Generator],
+        starts: FloatArray | None,
+        tune: bool,
+    ) -> list[TunedChain]:
+        target = prepared.target
+        size = target.drift.shape[0]
+        dynamics = self.dynamics(safe_radius(size))
+        step = self.step or 0.5 * size**-0.25
+        chains = []
+        for k, rng in enumerate(generators[:-1]):
+            position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
+            work = workspace(target, np.float64)
+            state = hamiltonian_state(position, float(step), tune)
+            value = energy_in_reach(target, state.position, dynamics.radius, work)
+            if not np.isfinite(value):
+                raise ValueError(
+                    f"the energy of the target is {value} where chain {k} starts: rows, costs, "
+                    "margin and prior must give a finite number"
+                )
+            chains.append(TunedChain(dynamics, target, state, work, rng))  # type: ignore[arg-type]
+        return chains
+
+    def _place(
+        self,
+        problem: Problem,
+        generators: Sequence[np.random.Generator],
+        anchor: GaussianAnchor,
+        starts: FloatArray | None,
+    ) -> Ensemble:
+        prepared = exact_target(problem, anchor, safe_radius(problem.n_weights))
+        chains = self._chains(prepared, generators, starts, tune=self.step is None)
+
+        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
+            moved = anchor if positions is None else around(problem, anchor, prepared, positions)
+            return self._place(problem, generators, moved, None)
+
+        def facts(trace: FloatArray) -> dict[str, Any]:
+            return {
+                "acceptance": float(trace[..., 1].mean()),
+                "step": float(np.mean([chain.state.tuning[STEP] for chain in chains])),  # type: ignore[attr-defined]
+                "divergent_trajectories": int(sum(chain.state.clock[1] for chain in chains)),
+            }
+
+        return Ensemble(
+            chains=chains,
+            weights=prepared.weights,
+            thin=self.thin or self.proposed_thin(problem.n_weights),
+            warmup=WARMUP if self.burn_in is None else self.burn_in,
+            adaptive=self.thin is None and self.burn_in is None,
+            info={
+                "sampler": type(self).__name__,
+                "mass": self.mass if isinstance(self.mass, str) else "given",
+                "rows_in_reach": prepared.n_rows_used,
+                "anchor_passes": anchor.iterations,
+            },
+            target=prepared.target,
+            facts=facts,
+            restart=restart if isinstance(self.mass, str) and self.mass == "anchor" else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubgradientHMC(HamiltonianSampler):
+    r"""Hamiltonian Monte Carlo with subgradients and the Metropolis test; exact.
+
+    Parameters
+    ----------
+    step : float, optional
+        Step :math:`h` of the leapfrog integrator in the coordinates of the mass. Left out, it is
+        tuned in the warm-up by dual averaging.
+    length : float
+        Time a trajectory lasts, about a quarter of a period of a unit Gaussian by default.
+    n_steps : int, optional
+        Leapfrog steps a trajectory, instead of ``length``.
+    jitter : float
+        Steps are drawn uniformly within this share of :math:`h`, so that no period is hit for ever.
+    mass : {"anchor", "dense", "diagonal", "identity"} or array
+        Mass matrix: the inverse covariance of the Gaussian anchor (found before sampling and
+        corrected in the warm-up); the inverse of the dense or diagonal covariance of warm-up
+        draws; the identity; or a given diagonal or matrix.
+    target_acceptance : float
+        Acceptance rate at which the tuning aims.
+    burn_in, thin : int, optional
+        Iterations discarded, and between draws. Left out, chosen from R-hat and ESS.
+
+    Examples
+    --------
+    >>> from bayesmargin.samplers import SubgradientHMC
+    >>> SubgradientHMC(mass="diagonal", n_steps=10).target_acceptance
+    0.8
+    """
+
+    length: float = 1.5
+    n_steps: int | None = None
+    jitter: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(length=self.length, n_steps=self.n_steps)
+        if not 0.0 <= self.jitter < 1.0:
+            raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
+
+    def dynamics(self, radius: float) -> Hamiltonian:
+        """Compiled dynamics."""
+        return Hamiltonian(
+            float(self.length),
+            int(self.n_steps or 0),
+            float(self.jitter),
+            radius,
+            float(self.target_acceptance),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LangevinMC(HamiltonianSampler):
+    r"""Langevin proposals with the Metropolis test (MALA): Hamiltonian Monte Carlo of one step.
+
+    .. math:: w' = w - \tfrac{h^2}{2} M^{-1} \partial U(w) + h M^{-1/2} \nu
+
+    Parameters
+    ----------
+    step, mass, burn_in, thin
+        As for :class:`SubgradientHMC`.
+    target_acceptance : float
+        Acceptance rate at which the tuning aims; 0.574 is best for many weights.
+
+    Examples
+    --------
+    >>> from bayesmargin.samplers import LangevinMC
+    >>> LangevinMC(step=0.5).mass
+    'anchor'
+    """
+
+    target_acceptance: float = 0.574
+
+    def proposed_thin(self, n_weights: int) -> int:
+        """Langevin proposals forget in about ``n^(1/3)`` iterations."""
+        return max(1, round(n_weights ** (1.0 / 3.0)))
+
+    def dynamics(self, radius: float) -> Hamiltonian:
+        """Compiled dynamics."""
+        return Hamiltonian(0.0, 1, 0.0, radius, float(self.target_acceptance))

@@ -1,0 +1,107 @@
+"""Whether draws suffice and can be trusted, and the one warning when they cannot."""
+
+import warnings
+
+import numpy as np
+
+from bayesmargin.checks import SteinCheck
+from bayesmargin.diagnostics import ESS_PER_CHAIN, MAX_RHAT, Diagnostics, bulk_ess, rhat, tail_ess
+from bayesmargin.errors import (
+    BiasWarning,
+    ConvergenceWarning,
+    InterruptedWarning,
+    StepSizeWarning,
+)
+from bayesmargin.types import FloatArray
+
+MONITORED = 256  # coordinates whose R-hat and ESS are watched
+FEWEST = 8  # draws a chain below which nothing can be said about convergence
+TOLERATED_RHAT = 1.05
+TOLERATED_BIAS = 0.1
+
+
+def monitored(positions: FloatArray) -> FloatArray:
+    """The coordinates that are watched: all, or an even selection of a wide model's."""
+    size = positions.shape[-1]
+    if size <= MONITORED:
+        return positions
+    return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
+
+
+def enough(positions: FloatArray) -> bool:
+    """Whether the chains agree and hold enough effective draws to stop."""
+    if positions.shape[1] < FEWEST:
+        return True
+    watched = monitored(positions)
+    wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
+    return bool(rhat(watched).max() < MAX_RHAT and bulk_ess(watched).min() > wanted)
+
+
+def diagnose(
+    positions: FloatArray,
+    trace: FloatArray,
+    stein: SteinCheck,
+    *,
+    interrupted: bool,
+    level: float | None,
+    temperature: float,
+    divergences: int,
+    n_iterations: int,
+    seconds: float,
+) -> Diagnostics:
+    """Figures of a finished run; ``level`` is the thermostat's setting where there is one."""
+    worst = bulk = tail = float("nan")
+    if positions.shape[1] >= FEWEST:
+        watched = monitored(positions)
+        worst, bulk = float(rhat(watched).max()), float(bulk_ess(watched).min())
+        tail = float(tail_ess(watched).min())
+    converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(positions)
+    return Diagnostics(
+        max_rhat=worst,
+        min_bulk_ess=bulk,
+        min_tail_ess=tail,
+        temperature=temperature,
+        thermostat_shift=float(trace[..., 1].mean()) - level if level is not None else 0.0,
+        bias=stein.bias,
+        divergences=divergences,
+        n_iterations=n_iterations,
+        seconds=seconds,
+        trustworthy=bool(converged and not _biased(stein) and not interrupted),
+    )
+
+
+def _biased(stein: SteinCheck) -> bool:
+    return bool(np.isfinite(stein.error) and abs(stein.bias) > TOLERATED_BIAS + 4.0 * stein.error)
+
+
+def warn_of(found: Diagnostics, stein: SteinCheck, interrupted: bool) -> None:
+    """At most one warning, the most serious, in a sentence that says what to do."""
+    message, category = "", UserWarning
+    if interrupted:
+        category = InterruptedWarning
+        message = (
+            "sampling was interrupted; the posterior holds the draws made so far "
+            f"(worst R-hat {found.max_rhat:.3f}): fit again for a full run"
+        )
+    elif not found.trustworthy and not _biased(stein):
+        category = ConvergenceWarning
+        message = (
+            f"the chains have not converged (worst R-hat {found.max_rhat:.3f}, smallest ESS "
+            f"{found.min_bulk_ess:.0f}): increase n_draws, scale the features, or use "
+            'sampler="auto"'
+        )
+    elif not found.trustworthy:
+        category = BiasWarning
+        message = (
+            f"the sampled variances are off by about {stein.bias:+.0%} (effective temperature "
+            f"{found.temperature:.2f}): use a smaller step or a larger batch_size, or "
+            'sampler="auto"'
+        )
+    elif found.divergences:
+        category = StepSizeWarning
+        message = (
+            f"the step was halved {found.divergences} time(s) because it was too large; the "
+            "posterior can be used, but scaling the features will make the fit faster"
+        )
+    if message:
+        warnings.warn(message, category, stacklevel=6)

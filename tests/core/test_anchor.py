@@ -1,0 +1,111 @@
+"""The Gaussian anchor, whitening and screening."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.svm import LinearSVC
+
+from bayesmargin.anchor import fit_anchor
+from bayesmargin.anchor.binary import slack_moments
+from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.rowstates import row_states
+from bayesmargin.anchor.screening import SCREEN, allocate, gradient_noise, screen
+from bayesmargin.beliefs import GaussianBelief, normal_density
+from tests.conftest import make_problem
+from tests.core.test_target import energy
+
+
+def test_binary_anchor_is_stationary(two_gaussians):
+    X, label = two_gaussians
+    problem = make_problem(X, label, intercept=True)
+    anchor = fit_anchor(problem, np.random.default_rng(0))
+    rows = problem.source.take(np.arange(len(X)))
+    centre, deviation = slack_moments(problem, slice(None), rows, anchor)
+    ratio = centre / deviation
+    gradient = anchor.mean - (problem.sign * ndtr(ratio)) @ rows
+    hessian = np.eye(5) + (rows * (normal_density(ratio) / deviation)[:, None]).T @ rows
+    covariance = anchor.factor @ anchor.factor.T
+    assert np.sqrt(gradient @ covariance @ gradient) < 0.05
+    np.testing.assert_allclose(covariance @ hessian, np.eye(5), atol=0.02)
+
+
+def test_the_mode_is_that_of_linear_svc(two_gaussians):
+    X, label = two_gaussians
+    problem = make_problem(X, label)
+    svm = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-8, max_iter=200_000)
+    mode = svm.fit(X, label).coef_[0]
+    rng = np.random.default_rng(0)
+    lowest = energy(problem, mode)
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(50):
+            assert energy(problem, mode + size * rng.standard_normal(4)) > lowest - 1e-6
+
+
+def test_anchor_survives_scales_from_1e_minus_6_to_1e6():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((500, 4))
+    label = (X.sum(axis=1) + rng.standard_normal(500) > 0).astype(int)
+    scales = np.array([1e-6, 1e-2, 1.0, 1e6])
+    anchor = fit_anchor(make_problem(X * scales, label), rng)
+    assert np.all(np.isfinite(anchor.factor))
+    # A feature too small to matter keeps its prior; a huge one is pinned at a tiny weight.
+    assert np.sqrt(anchor.variances())[0] == pytest.approx(1.0, rel=1e-3)
+    assert np.sqrt(anchor.variances())[3] < 1e-6
+
+
+def test_prior_axes_make_both_precisions_diagonal(two_gaussians):
+    rng = np.random.default_rng(2)
+    root = rng.standard_normal((4, 4))
+    prior = GaussianBelief(np.zeros(4), root @ root.T + np.eye(4))
+    anchor = GaussianAnchor(np.zeros(4), rng.standard_normal((4, 4)))
+    basis, curvature = anchor.with_prior_axes(prior)
+    np.testing.assert_allclose(basis @ basis.T, anchor.factor @ anchor.factor.T, atol=1e-10)
+    np.testing.assert_allclose(basis.T @ prior.precision @ basis, np.diag(curvature), atol=1e-9)
+
+
+def test_moved_anchor_follows_its_draws():
+    rng = np.random.default_rng(3)
+    anchor = GaussianAnchor(np.array([1.0, -1.0]), np.diag([2.0, 0.5]))
+    draws = rng.standard_normal((20_000, 2)) * [3.0, 0.2] + [1.0, 0.0]
+    moved = anchor.moved_by(draws)
+    np.testing.assert_allclose(moved.mean, [3.0, -1.0], atol=0.1)
+    np.testing.assert_allclose(moved.variances(), [36.0, 0.01], rtol=0.05)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_screened_out_do_not_change_state(n_classes, two_gaussians, three_clouds):
+    X, label = two_gaussians if n_classes == 2 else three_clouds
+    rng = np.random.default_rng(4)
+    X, label = np.repeat(X, 25, axis=0), np.repeat(label, 25)
+    X = X + 0.5 * rng.standard_normal(X.shape)
+    problem = make_problem(X, label, n_classes=n_classes)
+    anchor = fit_anchor(problem, rng)
+    states = row_states(problem, anchor)
+    kept = screen(states.distance, states.reach, rng).index
+    far = np.setdiff1d(np.arange(len(X)), kept)
+    assert 0 < len(far) < len(X)
+    assert np.all(np.abs(states.distance[far]) >= SCREEN)
+    for _ in range(200):
+        weights = anchor.mean + anchor.factor @ rng.standard_normal(problem.n_weights)
+        if n_classes == 2:
+            now = problem.margin - problem.sign[far] * (X[far] @ weights) > 0
+        else:
+            options = X[far] @ weights.reshape(3, -1).T + problem.margin
+            options[np.arange(len(far)), label[far]] -= problem.margin
+            now = options.argmax(axis=1)
+        np.testing.assert_array_equal(now, states.reference[far])
+
+
+def test_allocation_respects_sizes_and_kicks():
+    rng = np.random.default_rng(5)
+    distance = rng.uniform(0.0, 12.0, 5000)
+    reach = rng.uniform(0.01, 0.05, 5000)
+    screening = screen(distance, reach, rng)
+    sizes = np.diff(screening.start)
+    assert sizes.sum() == np.sum(distance < SCREEN)
+    small, large = (allocate(screening, size, 0.2) for size in (50, 500))
+    for strata in (small, large):
+        assert np.all((strata.take >= 1) & (strata.take <= sizes))
+        kick = 0.2 * sizes / strata.take * screening.reach
+        assert np.all((kick <= 1.0 + 1e-9) | (strata.take >= 0.5 * sizes))
+    assert gradient_noise(screening, large, 10) < gradient_noise(screening, small, 10)

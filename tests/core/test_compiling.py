@@ -1,0 +1,41 @@
+"""The compile cache notices changes in every source that a kernel depends on."""
+
+import subprocess
+import sys
+import time
+
+from bayesmargin import compiling
+
+
+def test_hash_depends_on_imported_modules(monkeypatch):
+    files = {}
+    before = compiling.source_hash("bayesmargin.random")
+    compiling.source_hash.cache_clear()
+    original = compiling.Path.read_bytes
+
+    def changed(self):
+        files[self.name] = True
+        extra = b"# another line" if self.name == "compiling.py" else b""
+        return original(self) + extra
+
+    monkeypatch.setattr(compiling.Path, "read_bytes", changed)
+    after = compiling.source_hash("bayesmargin.random")
+    compiling.source_hash.cache_clear()
+    assert {"random.py", "compiling.py"} <= set(files)
+    assert after != before
+
+
+def test_imports_are_followed_through():
+    assert "bayesmargin.hinge" in compiling._imports("bayesmargin.target")
+    assert "bayesmargin.target" in compiling._imports("bayesmargin.samplers.langevin")
+
+
+def test_import_of_the_package_is_quick_and_light():
+    code = (
+        "import sys, bayesmargin; "
+        "print([m for m in ('numba', 'sklearn', 'arviz', 'matplotlib') if m in sys.modules])"
+    )
+    began = time.perf_counter()
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert time.perf_counter() - began < 2.0
+    assert found.stdout.strip() == "[]"

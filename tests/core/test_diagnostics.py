@@ -1,0 +1,44 @@
+"""R-hat and effective sample sizes equal ArviZ's."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.diagnostics import bulk_ess, effective_sample_size, rhat, tail_ess
+from bayesmargin.posterior import import_arviz
+
+
+@pytest.fixture(scope="module")
+def chains():
+    """Autoregressive chains, one heavy-tailed, one that disagrees, one antithetic."""
+    rng = np.random.default_rng(0)
+    draws = np.empty((4, 501, 5))
+    draws[:, 0] = rng.standard_normal((4, 5))
+    memory = np.array([0.0, 0.8, 0.95, 0.5, -0.7])
+    for t in range(1, 501):
+        noise = np.sqrt(1 - memory**2) * rng.standard_normal((4, 5))
+        draws[:, t] = memory * draws[:, t - 1] + noise
+    draws[..., 1] **= 3
+    draws[0, :, 3] += 2.0
+    return draws
+
+
+def test_figures_equal_those_of_arviz(chains):
+    arviz = import_arviz()
+    for j in range(chains.shape[2]):
+        one = chains[..., j]
+        assert rhat(one) == pytest.approx(arviz.rhat(one), rel=1e-10)
+        assert bulk_ess(one) == pytest.approx(arviz.ess(one), rel=1e-8)
+        assert tail_ess(one) == pytest.approx(arviz.ess(one, method="tail"), rel=1e-8)
+        plain = arviz.ess(one, method="identity")
+        assert effective_sample_size(one) == pytest.approx(plain, rel=1e-8)
+
+
+def test_many_weights_at_once_equal_one_at_a_time(chains):
+    together = bulk_ess(chains)
+    for j in range(chains.shape[2]):
+        assert together[j] == pytest.approx(float(bulk_ess(chains[..., j])))
+
+
+def test_disagreeing_chains_are_seen(chains):
+    assert rhat(chains)[3] > 1.2
+    assert rhat(chains)[0] < 1.02

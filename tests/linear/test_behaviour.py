@@ -1,0 +1,152 @@
+"""What a user of BayesianLinearSVC meets: hard data, long runs, bad steps, interrupts."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import bayesmargin.chains
+from bayesmargin import BayesianLinearSVC
+from bayesmargin.errors import BiasWarning, ConvergenceWarning, DivergenceError, InterruptedWarning
+from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT
+
+
+def noisy_rows(n_rows, n_features, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_features))
+    return X, X[:, 0] - 0.5 * X[:, 1] + noise * rng.standard_normal(n_rows) > 0
+
+
+HARD = {
+    "three rows": lambda: (np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1])),
+    "ten rows": lambda: noisy_rows(10, 3),
+    "more features than rows": lambda: noisy_rows(30, 80),
+    "separable": lambda: noisy_rows(300, 4, noise=0.0),
+    "scales": lambda: (lambda X, y: (X * 10.0 ** np.array([-6, -3, 0, 6]), y))(*noisy_rows(800, 4)),
+    "constant and repeated features": lambda: (
+        lambda X, y: (np.column_stack([X, X, np.ones(len(X))]), y)
+    )(*noisy_rows(300, 3)),
+    "nothing to learn from": lambda: (np.zeros((40, 2)), np.arange(40) % 2),
+    "single precision": lambda: (lambda X, y: (X.astype(np.float32), y))(*noisy_rows(400, 4)),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_data_need_no_tuning(case):
+    X, y = HARD[case]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = BayesianLinearSVC(random_state=0, n_draws=400).fit(X, y)
+    assert model.diagnostics_.trustworthy
+    assert np.all(np.isfinite(model.posterior_["coef"]))
+    assert np.all(np.isfinite(model.predict_proba(X)))
+
+
+def test_one_in_a_thousand():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 4)), np.zeros(20_000, dtype=int)
+    y[:20] = 1
+    X[:20] += 1.5
+    model = BayesianLinearSVC(random_state=0, n_draws=300).fit(X, y)
+    assert model.diagnostics_.trustworthy
+    average = model.predict_proba(X)[:, 1].mean()
+    assert 0.2e-3 < average < 5e-3
+
+
+def test_a_hundred_classes():
+    rng = np.random.default_rng(0)
+    label = np.arange(1010) % 101
+    X = 4.0 * rng.standard_normal((101, 6))[label] + rng.standard_normal((1010, 6))
+    model = BayesianLinearSVC(random_state=0, n_draws=100, n_chains=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, label)
+    assert model.posterior_["coef"].shape == (2, 100, 101, 6)
+    assert model.score(X, label) > 0.8
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+@pytest.mark.parametrize("sampler", ["auto", "ssgld", "sghmc", "hmc", "gibbs"])
+def test_samplers_agree(sampler, prior):
+    X, y = noisy_rows(500, 3)
+    model = BayesianLinearSVC(sampler=sampler, prior=prior, prior_scale=0.5, random_state=0)
+    model.fit(X, y)
+    exact = BayesianLinearSVC(sampler="gibbs", prior=prior, prior_scale=0.5, random_state=99)
+    exact.fit(X, y)
+    spread = exact.posterior_["coef"].std(axis=(0, 1))
+    ess = min(model.diagnostics_.min_bulk_ess, exact.diagnostics_.min_bulk_ess)
+    error = (model.coef_[0] - exact.coef_[0]) / spread
+    assert np.abs(error).max() < 4.0 * np.sqrt(2.0 / ess) + 0.05
+    ratio = model.posterior_["coef"].std(axis=(0, 1)) / spread
+    assert np.abs(ratio - 1.0).max() < 4.0 * np.sqrt(1.0 / ess) + 0.05
+
+
+def test_a_step_of_the_users_that_diverges_is_an_error():
+    X, y = noisy_rows(300, 3)
+    for sampler in (SSGLD(step=50.0), SSGNHT(step=40.0), SGHMC(step=30.0)):
+        with pytest.raises(DivergenceError, match="smaller step"):
+            BayesianLinearSVC(sampler=sampler, n_draws=200, random_state=0).fit(X, y)
+
+
+def test_a_noisy_run_warns_once_and_says_what_to_do():
+    X, y = noisy_rows(5000, 3)
+    hot = SSGLD(step=0.5, batch_size=5, control_variates=False, burn_in=500, thin=20)
+    with pytest.warns(BiasWarning, match="smaller step or a larger batch_size") as caught:
+        model = BayesianLinearSVC(sampler=hot, random_state=0).fit(X, y)
+    assert len(caught) == 1
+    assert model.diagnostics_.temperature > 1.5
+    assert not model.diagnostics_.trustworthy
+
+
+def test_chains_too_short_warn():
+    X, y = noisy_rows(300, 3)
+    short = SSGLD(step=0.01, burn_in=0, thin=1)
+    with pytest.warns(ConvergenceWarning, match="have not converged"):
+        BayesianLinearSVC(sampler=short, random_state=0, n_draws=50).fit(X, y)
+
+
+def test_an_interrupt_keeps_the_draws_made_so_far(monkeypatch):
+    X, y = noisy_rows(300, 3)
+    original, calls = bayesmargin.sampling.run_chains, []
+
+    def interrupted(chains, n_draws, thin, n_jobs):
+        original(chains, n_draws, thin, n_jobs)
+        calls.append(n_draws)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayesmargin.sampling.run_chains", interrupted)
+    monkeypatch.setattr("bayesmargin.sampling.ROUND_SECONDS", 1e-4)
+    fixed = SSGNHT(step=0.2, thin=5, burn_in=0)
+    model = BayesianLinearSVC(sampler=fixed, random_state=0, n_draws=1000)
+    with pytest.warns(InterruptedWarning, match="interrupted"):
+        model.fit(X, y)
+    assert 4 <= model.posterior_.n_draws < 1000
+    assert model.predict(X).shape == (300,)
+
+
+def test_progress_in_a_log_file(capsys):
+    X, y = noisy_rows(300, 3)
+    BayesianLinearSVC(random_state=0, verbose=1, n_draws=100).fit(X, y)
+    said = capsys.readouterr().err
+    assert "warm-up" in said
+    assert "sampling: 100/100 draws" in said
+    assert "worst R-hat" in said
+
+
+def test_fits_in_threads_do_not_disturb_each_other():
+    X, y = noisy_rows(300, 3)
+    alone = BayesianLinearSVC(random_state=5, n_draws=100).fit(X, y).coef_
+    found = {}
+
+    def work(name):
+        found[name] = BayesianLinearSVC(random_state=5, n_draws=100).fit(X, y).coef_
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for coef in found.values():
+        np.testing.assert_array_equal(coef, alone)
