@@ -3,8 +3,8 @@
     python benchmarks/medlda.py [--seeds 3] [--sweeps 100]
 
 Test accuracy against processor seconds and documents processed, all with default settings, one
-thread; curves follow one chain, so that a document processed is counted once. Accuracy is the better of
-one draw and the average over the draws kept, for every method.
+thread; curves follow one chain, so that a document processed is counted once. Accuracy is the
+better of one draw and the average over the draws kept, for every method.
 """
 
 import argparse
