@@ -109,8 +109,12 @@ def infer_documents(
         work.factor[:] = 0
         for _ in range(n_kept):
             averaging_sweep(stream, document, topics, scale, alpha, work)
+        # Single precision adds up to the number of words only nearly; shares add up to 1.
+        total = 0.0
         for k in range(shares.shape[1]):
-            shares[d, k] = work.factor[k] / (n_kept * length)
+            total += work.factor[k]
+        for k in range(shares.shape[1]):
+            shares[d, k] = work.factor[k] / total
         streams[d] = stream[0]
         for n in range(length):
             assigned[offsets[d] + n] = work.assigned[n]
