@@ -50,9 +50,13 @@ def follow(
     return rows
 
 
-def early(rows: list[dict[str, Any]]) -> int | None:
-    """Documents processed when 75% was first reached."""
-    return next((row["documents"] for row in rows if row["accuracy"] >= EARLY), None)
+def early(rows: list[dict[str, Any]]) -> float:
+    """Documents processed when 75% was first seen: median over seeds, infinite if never."""
+    found = {row["seed"]: np.inf for row in rows}
+    for row in reversed(rows):
+        if row["accuracy"] >= EARLY:
+            found[row["seed"]] = row["documents"]
+    return float(np.median(list(found.values())))
 
 
 def fit_default(seed: int, data: Any) -> dict[str, Any]:
@@ -91,8 +95,14 @@ def main() -> None:
     sweeps = {1, 2, 3, 4, 6, 10, 20, 30, 40, 60, 80, 100, 150, 200, options.sweeps}
     runs = {
         "default": [fit_default(seed, data) for seed in range(options.seeds)],
-        "ssgrld": follow("ssgrld", 0, looks, 3, data),
-        "gibbs": follow("gibbs", 0, sweeps, options.sweeps, data),
+        "ssgrld": [
+            row for seed in range(options.seeds) for row in follow("ssgrld", seed, looks, 3, data)
+        ],
+        "gibbs": [
+            row
+            for seed in range(options.seeds)
+            for row in follow("gibbs", seed, sweeps, options.sweeps, data)
+        ],
         "pa": follow("pa", 0, looks, 3, data),
     }
     report("medlda", [row for rows in runs.values() for row in rows], judge(runs))
@@ -103,6 +113,7 @@ def judge(runs: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, Any]]:
     fits = runs["default"]
     accuracy = float(np.median([row["accuracy"] for row in fits]))
     seconds = float(np.median([row["seconds"] for row in fits]))
+    # The seed of gibbs that ends best: where it starts decides between modes it does not leave.
     best = max(runs["gibbs"], key=lambda row: row["accuracy"])
     ours, theirs = early(runs["ssgrld"]), early(runs["gibbs"])
     return {
@@ -118,8 +129,8 @@ def judge(runs: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, Any]]:
             f"(gibbs: {best['accuracy']:.4f} at sweep {best['step']})",
         },
         f"ten times fewer documents to {EARLY:.0%}": {
-            "met": ours is not None and theirs is not None and ours <= theirs / 10.0,
-            "measured": f"{ours} against {theirs}",
+            "met": ours <= theirs / 10.0,
+            "measured": f"{ours:.0f} against {theirs:.0f} (medians over seeds)",
         },
     }
 
