@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayesmargin.models.linear_svc import BayesianLinearSVC
+    from bayesmargin.models.medlda.classifier import MedLDAClassifier
 
 __version__ = "0.1.0"
 
 # Imported when first used: `import bayesmargin` should cost no more than the name.
-_HOMES = {"BayesianLinearSVC": "bayesmargin.models.linear_svc"}
+_HOMES = {
+    "BayesianLinearSVC": "bayesmargin.models.linear_svc",
+    "MedLDAClassifier": "bayesmargin.models.medlda.classifier",
+}
 
-__all__ = ["BayesianLinearSVC", "__version__"]
+__all__ = ["BayesianLinearSVC", "MedLDAClassifier", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
