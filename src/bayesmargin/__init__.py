@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayesmargin.models.dpmnl import DPMNLClassifier
+    from bayesmargin.models.infinite_svc import InfiniteSVC
     from bayesmargin.models.linear_svc import BayesianLinearSVC
+    from bayesmargin.models.medlda import MedLDAClassifier
     from bayesmargin.models.medlda.classifier import MedLDAClassifier
 
 __version__ = "0.1.0"
