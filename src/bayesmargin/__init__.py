@@ -13,17 +13,24 @@ if TYPE_CHECKING:
     from bayesmargin.models.infinite_svc import InfiniteSVC
     from bayesmargin.models.linear_svc import BayesianLinearSVC
     from bayesmargin.models.medlda import MedLDAClassifier
-    from bayesmargin.models.medlda.classifier import MedLDAClassifier
 
 __version__ = "0.1.0"
 
 # Imported when first used: `import bayesmargin` should cost no more than the name.
 _HOMES = {
     "BayesianLinearSVC": "bayesmargin.models.linear_svc",
-    "MedLDAClassifier": "bayesmargin.models.medlda.classifier",
+    "DPMNLClassifier": "bayesmargin.models.dpmnl",
+    "InfiniteSVC": "bayesmargin.models.infinite_svc",
+    "MedLDAClassifier": "bayesmargin.models.medlda",
 }
 
-__all__ = ["BayesianLinearSVC", "MedLDAClassifier", "__version__"]
+__all__ = [
+    "BayesianLinearSVC",
+    "DPMNLClassifier",
+    "InfiniteSVC",
+    "MedLDAClassifier",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:
