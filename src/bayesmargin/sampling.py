@@ -21,7 +21,7 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.target import workspace
+from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.verdict import biased, diagnose, enough, warn_of
 
@@ -40,6 +40,8 @@ class Run:
     weights: FloatArray
     diagnostics: Diagnostics
     info: dict[str, Any]
+    moments: tuple[FloatArray, FloatArray] | None = None
+    """Mean and variance of the weights over all draws, where not all of them are kept."""
 
 
 @dataclass
@@ -108,7 +110,8 @@ class _Supervisor:
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
-        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 2:
+        poor = off > POOR_SHIFT or ratio > POOR_SPREAD
+        if poor and ensemble.movable and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
             assert ensemble.restart is not None
@@ -129,6 +132,8 @@ class _Supervisor:
         """Make the draws; go on for longer while they do not suffice."""
         thin = ensemble.thin
         for extension in range(self.max_extensions + 1):
+            if ensemble.kept is not None:
+                ensemble.kept.reserve(self.n_draws)
             try:
                 self.advance(ensemble, "sampling", self.n_draws, thin)
             except KeyboardInterrupt:
@@ -179,9 +184,10 @@ def _attempt(
         return None
     noise, stein = 0.0, SteinCheck(0.0, np.inf)
     if ensemble.target is not None:
-        work = workspace(ensemble.target, ensemble.target.rows[0].dtype)
-        noise = gradient_noise(ensemble.target, positions, work, rng)
-        stein = stein_check(ensemble.target, positions, work, rng)
+        work = workspace(ensemble.target, working_type(ensemble.target))
+        checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
+        noise = gradient_noise(ensemble.target, checked, work, rng)
+        stein = stein_check(ensemble.target, checked, work, rng, centre)
     poor = biased(stein) or not enough(positions)
     if poor and fallback is not None and not supervisor.interrupted:
         supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
@@ -228,4 +234,5 @@ def sample(
     info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
     info["notes"] = "; ".join(supervisor.notes)
     warn_of(diagnostics, stein, supervisor.interrupted)
-    return Run(ensemble.weights(positions), diagnostics, info)
+    moments = ensemble.kept.moments() if ensemble.kept else None
+    return Run(ensemble.weights(positions), diagnostics, info, moments)
