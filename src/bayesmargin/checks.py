@@ -43,15 +43,23 @@ def _affordable(target: Target, wanted: int) -> int:
 
 
 def stein_check(
-    target: Target, draws: FloatArray, work: Workspace, rng: np.random.Generator
+    target: Target,
+    draws: FloatArray,
+    work: Workspace,
+    rng: np.random.Generator,
+    centre: FloatArray | None = None,
 ) -> SteinCheck:
-    """Stein's identity on draws (chain, draw, coordinate), with full-data gradients."""
+    """Stein's identity on draws (chain, draw, coordinate), with full-data gradients.
+
+    ``centre`` is the mean of all draws, where those given are only some of them.
+    """
     flat = draws.reshape(-1, draws.shape[-1])
     count = _affordable(target, min(400, len(flat)))
     chosen = np.ascontiguousarray(flat[np.linspace(0, len(flat) - 1, count).astype(int)])
     gradients = np.empty_like(chosen)
+    mean = flat.mean(axis=0) if centre is None else centre
     _gradients(full_batch(target), chosen, rng, work, gradients)
-    products = np.einsum("ij,ij->i", chosen - flat.mean(axis=0), gradients) / flat.shape[1]
+    products = np.einsum("ij,ij->i", chosen - mean, gradients) / flat.shape[1]
     return SteinCheck(float(products.mean() - 1.0), float(products.std() / np.sqrt(count)))
 
 
@@ -64,10 +72,11 @@ def gradient_noise(
         return 0.0
     flat = draws.reshape(-1, draws.shape[-1])
     places = np.ascontiguousarray(flat[np.linspace(0, len(flat) - 1, 8).astype(int)])
-    exact, noisy = np.empty_like(places), np.empty((40, flat.shape[1]))
+    repeats = 40 if flat.shape[1] < 10_000 else 4
+    exact, noisy = np.empty_like(places), np.empty((repeats, flat.shape[1]))
     _gradients(full_batch(target), places, rng, work, exact)
     total = 0.0
     for place, truth in zip(places, exact, strict=True):
-        _gradients(target, np.repeat(place[None], 40, axis=0), rng, work, noisy)
+        _gradients(target, np.repeat(place[None], repeats, axis=0), rng, work, noisy)
         total += float(np.mean((noisy - truth) ** 2))
     return total / len(places)

@@ -85,6 +85,41 @@ def _rotated_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-de
         np.dot(coordinates.transposed[b], gradient[span], out[span])
 
 
+class Spiked(NamedTuple):
+    r"""Scaled coordinates with a few stiff directions undone.
+
+    Weights are :math:`m + s \odot (u + \sum_i g_i\, q_i q_i^T u)` for orthonormal ``directions``
+    :math:`q_i` and gains :math:`g_i > -1`; the map in brackets is symmetric.
+    """
+
+    centre: FloatArray
+    scale: FloatArray
+    directions: FloatArray
+    gain: FloatArray
+
+
+@implements(to_weights, Spiked)
+def _spiked_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
+    along = np.dot(coordinates.directions, position) * coordinates.gain
+    for j in range(position.shape[0]):
+        out[j] = position[j]
+    for i in range(along.shape[0]):
+        for j in range(position.shape[0]):
+            out[j] += along[i] * coordinates.directions[i, j]
+    for j in range(position.shape[0]):
+        out[j] = coordinates.centre[j] + coordinates.scale[j] * out[j]
+
+
+@implements(pull_back, Spiked)
+def _spiked_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
+    for j in range(gradient.shape[0]):
+        out[j] = coordinates.scale[j] * gradient[j]
+    along = np.dot(coordinates.directions, out) * coordinates.gain
+    for i in range(along.shape[0]):
+        for j in range(gradient.shape[0]):
+            out[j] += along[i] * coordinates.directions[i, j]
+
+
 def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:
     """Coordinates with the given blocks; a single (n, n) matrix counts as one block."""
     blocks = np.ascontiguousarray(basis if basis.ndim == 3 else basis[None])
@@ -99,7 +134,22 @@ def weights_from(coordinates: Any, positions: FloatArray) -> FloatArray:
         return positions
     if isinstance(coordinates, Scaled):
         return coordinates.centre + coordinates.scale * positions
+    if isinstance(coordinates, Spiked):
+        along = (positions @ coordinates.directions.T) * coordinates.gain
+        moved = positions + along @ coordinates.directions
+        return coordinates.centre + coordinates.scale * moved
     blocks, size, _ = coordinates.basis.shape
     parts = positions.reshape(*positions.shape[:-1], blocks, 1, size)
     moved = (parts @ coordinates.transposed).reshape(positions.shape)
     return coordinates.centre + moved
+
+
+def positions_from(coordinates: Identity | Scaled | Spiked, weights: FloatArray) -> FloatArray:
+    """Positions of many weights at once: the inverse of :func:`weights_from`."""
+    if isinstance(coordinates, Identity):
+        return weights
+    positions = (weights - coordinates.centre) / coordinates.scale
+    if isinstance(coordinates, Scaled):
+        return positions
+    along = (positions @ coordinates.directions.T) * (1.0 / (1.0 + coordinates.gain) - 1.0)
+    return positions + along @ coordinates.directions

@@ -16,7 +16,6 @@ from scipy.stats import rankdata
 
 from bayesmargin.types import FloatArray
 
-MAX_RHAT = 1.01
 ESS_PER_CHAIN = 100
 
 
@@ -136,6 +135,8 @@ class Diagnostics:
         Iterations of all chains, warm-up included.
     seconds : float
         Time spent sampling.
+    converged : bool
+        Whether R-hat and effective sample sizes are good enough.
     trustworthy : bool
         Whether every check passed.
     """
@@ -149,6 +150,7 @@ class Diagnostics:
     divergences: int
     n_iterations: int
     seconds: float
+    converged: bool
     trustworthy: bool
 
     def as_dict(self) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import numpy as np
 from bayesmargin.diagnostics import bulk_ess, rhat, tail_ess
 from bayesmargin.types import FloatArray
 
+SUMMARY_VALUES = 1 << 23  # draws summarised at a time, so that wide models need no second copy
+
 
 class Posterior(Mapping[str, FloatArray]):
     """Posterior draws by name: arrays of shape (chain, draw, ...).
@@ -92,17 +94,13 @@ class Posterior(Mapping[str, FloatArray]):
         parts = []
         for name, array in self.items():
             flat = array.reshape(*array.shape[:2], -1)
-            quantiles = np.quantile(flat, [low, high], axis=(0, 1))
-            columns = {
-                "mean": flat.mean(axis=(0, 1)),
-                "sd": flat.std(axis=(0, 1), ddof=1),
-                f"{100 * low:g}%": quantiles[0],
-                f"{100 * high:g}%": quantiles[1],
-                "r_hat": rhat(flat),
-                "ess_bulk": bulk_ess(flat),
-                "ess_tail": tail_ess(flat),
-            }
-            parts.append(pandas.DataFrame(columns, index=self._labels(name, array.shape[2:])))
+            step = max(1, SUMMARY_VALUES // (flat.shape[0] * flat.shape[1]))
+            columns = [
+                _summary(flat[..., start : start + step], low, high)
+                for start in range(0, flat.shape[2], step)
+            ]
+            joint = {key: np.concatenate([part[key] for part in columns]) for key in columns[0]}
+            parts.append(pandas.DataFrame(joint, index=self._labels(name, array.shape[2:])))
         return pandas.concat(parts)
 
     def _labels(self, name: str, shape: tuple[int, ...]) -> list[str]:
@@ -127,6 +125,21 @@ class Posterior(Mapping[str, FloatArray]):
         )
         data.posterior.attrs.update({name: _plain(value) for name, value in self.attrs.items()})
         return data
+
+
+def _summary(draws: FloatArray, low: float, high: float) -> dict[str, FloatArray]:
+    """Columns of the summary for draws (chain, draw, scalar), a piece that fits memory."""
+    flat = np.ascontiguousarray(draws, dtype=float)
+    quantiles = np.quantile(flat, [low, high], axis=(0, 1))
+    return {
+        "mean": flat.mean(axis=(0, 1)),
+        "sd": flat.std(axis=(0, 1), ddof=1),
+        f"{100 * low:g}%": quantiles[0],
+        f"{100 * high:g}%": quantiles[1],
+        "r_hat": rhat(flat),
+        "ess_bulk": bulk_ess(flat),
+        "ess_tail": tail_ess(flat),
+    }
 
 
 def import_arviz() -> ModuleType:

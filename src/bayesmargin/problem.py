@@ -53,6 +53,6 @@ class Problem:
         return self.n_blocks * self.source.n_columns
 
     @cached_property
-    def sign(self) -> FloatArray:
-        """Labels as -1 and +1 (two classes)."""
-        return np.where(self.label == 1, 1.0, -1.0)
+    def sign(self) -> IntArray:
+        """Labels as -1 and +1 (two classes), one byte each: there may be billions of rows."""
+        return np.where(self.label == 1, np.int8(1), np.int8(-1))

@@ -3,7 +3,8 @@
 A run that its user did not fix (no ``thin``, no ``burn_in``) is steered by its own diagnostics: a
 step that diverges or overheats the thermostat is halved; an anchor that the warm-up contradicts is
 replaced by one estimated from the warm-up; chains that disagree, or hold too few effective draws,
-go on twice as long.
+go on twice as long. A sampler that names a fallback hands over to it when all this, or the bias
+check, fails.
 """
 
 import time
@@ -20,13 +21,13 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.target import workspace
+from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
-from bayesmargin.verdict import diagnose, enough, warn_of
+from bayesmargin.verdict import biased, diagnose, enough, warn_of
 
 ROUND_SECONDS = 0.3
-MAX_RESTARTS = 6
-MAX_EXTENSIONS = 3
+MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback
+MAX_EXTENSIONS = 3  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
 POOR_SPREAD = 3.0  # ratio of variances
@@ -39,6 +40,8 @@ class Run:
     weights: FloatArray
     diagnostics: Diagnostics
     info: dict[str, Any]
+    moments: tuple[FloatArray, FloatArray] | None = None
+    """Mean and variance of the weights over all draws, where not all of them are kept."""
 
 
 @dataclass
@@ -49,6 +52,8 @@ class _Supervisor:
     n_draws: int
     n_jobs: int | None
     progress: Progress
+    max_restarts: int = MAX_RESTARTS
+    max_extensions: int = MAX_EXTENSIONS
     restarts: int = 0
     anchors: int = 0
     iterations: int = 0
@@ -81,7 +86,7 @@ class _Supervisor:
                 if ensemble.warmup > 0:
                     self.advance(ensemble, "warm-up", min(marks, ensemble.warmup), thin)
             except DivergenceError:
-                if not ensemble.adaptive or ensemble.restart is None:
+                if not _may_shrink(ensemble):
                     raise
                 ensemble = self._smaller_step(ensemble, "a chain diverged")
                 continue
@@ -97,15 +102,16 @@ class _Supervisor:
         positions, trace = collected(ensemble.chains)
         half = positions.shape[1] // 2
         diffusion = ensemble.info.get("diffusion")
-        if diffusion is not None:
+        if diffusion is not None and _may_shrink(ensemble):
             shift = float(trace[:, half:, 1].mean()) / diffusion - 1.0
-            if shift > MAX_SHIFT and self.restarts < MAX_RESTARTS:
+            if shift > MAX_SHIFT:
                 return self._smaller_step(ensemble, f"the thermostat ran {shift:.0%} hot")
         late = positions[:, half:].reshape(-1, positions.shape[-1])
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
-        if (off > POOR_SHIFT or ratio > POOR_SPREAD) and self.anchors < 2:
+        poor = off > POOR_SHIFT or ratio > POOR_SPREAD
+        if poor and ensemble.movable and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
             assert ensemble.restart is not None
@@ -114,10 +120,10 @@ class _Supervisor:
 
     def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
         self.restarts += 1
-        if self.restarts > MAX_RESTARTS or ensemble.restart is None:
+        if self.restarts > self.max_restarts or ensemble.restart is None:
             raise DivergenceError(
-                f"{reason}, even after the step was halved {MAX_RESTARTS} times; rescale the "
-                "features (for instance with StandardScaler) or choose another sampler"
+                f"{reason} (step halved {self.max_restarts} times): rescale the features, for "
+                "instance with StandardScaler, or choose another sampler"
             )
         self.notes.append(f"step halved ({reason})")
         return ensemble.restart(None, True)
@@ -125,7 +131,9 @@ class _Supervisor:
     def sample(self, ensemble: Ensemble) -> tuple[Ensemble, FloatArray, FloatArray]:
         """Make the draws; go on for longer while they do not suffice."""
         thin = ensemble.thin
-        for extension in range(MAX_EXTENSIONS + 1):
+        for extension in range(self.max_extensions + 1):
+            if ensemble.kept is not None:
+                ensemble.kept.reserve(self.n_draws)
             try:
                 self.advance(ensemble, "sampling", self.n_draws, thin)
             except KeyboardInterrupt:
@@ -133,12 +141,12 @@ class _Supervisor:
                     raise
                 self.interrupted = True
             except DivergenceError:
-                if not ensemble.adaptive or ensemble.restart is None:
+                if not _may_shrink(ensemble):
                     raise
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
                 continue
             positions, trace = collected(ensemble.chains)
-            if self.interrupted or not ensemble.adaptive or extension == MAX_EXTENSIONS:
+            if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
                 break
             if enough(positions):
                 break
@@ -150,11 +158,41 @@ class _Supervisor:
         return ensemble, positions, trace
 
 
+def _may_shrink(ensemble: Ensemble) -> bool:
+    """Whether the step is ours to change."""
+    return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
+
+
 def _glance(ensemble: Ensemble) -> str:
     """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
     positions, _ = collected(ensemble.chains)
     few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
     return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+
+
+def _attempt(
+    supervisor: _Supervisor, ensemble: Ensemble, rng: np.random.Generator
+) -> tuple[Ensemble, FloatArray, FloatArray, float, SteinCheck] | None:
+    """Sample and check; None when the draws are poor and the ensemble has a fallback."""
+    fallback = ensemble.fallback
+    try:
+        ensemble, positions, trace = supervisor.sample(supervisor.warm_up(ensemble))
+    except DivergenceError as error:
+        if fallback is None:
+            raise
+        supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
+        return None
+    noise, stein = 0.0, SteinCheck(0.0, np.inf)
+    if ensemble.target is not None:
+        work = workspace(ensemble.target, working_type(ensemble.target))
+        checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
+        noise = gradient_noise(ensemble.target, checked, work, rng)
+        stein = stein_check(ensemble.target, checked, work, rng, centre)
+    poor = biased(stein) or not enough(positions)
+    if poor and fallback is not None and not supervisor.interrupted:
+        supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
+        return None
+    return ensemble, positions, trace, noise, stein
 
 
 def sample(
@@ -171,13 +209,17 @@ def sample(
     """
     began = time.perf_counter()
     supervisor = _Supervisor(problem, n_draws, n_jobs, progress)
-    ensemble = supervisor.warm_up(sampler.start(problem, generators))
-    ensemble, positions, trace = supervisor.sample(ensemble)
-    noise, stein = 0.0, SteinCheck(0.0, np.inf)
-    if ensemble.target is not None:
-        work = workspace(ensemble.target, ensemble.target.rows[0].dtype)
-        noise = gradient_noise(ensemble.target, positions, work, generators[-1])
-        stein = stein_check(ensemble.target, positions, work, generators[-1])
+    ensemble = sampler.start(problem, generators)
+    if ensemble.fallback is not None:
+        supervisor.max_restarts = supervisor.max_extensions = 1
+    outcome = _attempt(supervisor, ensemble, generators[-1])
+    if outcome is None:
+        assert ensemble.fallback is not None
+        supervisor.max_restarts, supervisor.max_extensions = MAX_RESTARTS, MAX_EXTENSIONS
+        supervisor.restarts = 0
+        outcome = _attempt(supervisor, ensemble.fallback(), generators[-1])
+        assert outcome is not None
+    ensemble, positions, trace, noise, stein = outcome
     diagnostics = diagnose(
         positions,
         trace,
@@ -192,4 +234,5 @@ def sample(
     info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
     info["notes"] = "; ".join(supervisor.notes)
     warn_of(diagnostics, stein, supervisor.interrupted)
-    return Run(ensemble.weights(positions), diagnostics, info)
+    moments = ensemble.kept.moments() if ensemble.kept else None
+    return Run(ensemble.weights(positions), diagnostics, info, moments)

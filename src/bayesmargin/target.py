@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import implements, inlined, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
-from bayesmargin.rows.layout import row_add, row_dot, row_scores
+from bayesmargin.rows.layout import DenseRows, row_add, row_dot, row_scores
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -35,6 +35,16 @@ class BinaryHinge(NamedTuple):
 
 class MulticlassHinge(NamedTuple):
     """Multi-class rows: ``reference`` is the winning option of each row at the reference."""
+
+    label: IntArray
+    margin: float
+    n_classes: int
+    cost: FloatArray
+    reference: IntArray
+
+
+class InterleavedHinge(NamedTuple):
+    """Multi-class rows over interleaved weights: the classes of one feature side by side."""
 
     label: IntArray
     margin: float
@@ -70,6 +80,14 @@ class Workspace(NamedTuple):
     prior: FloatArray
     scores: FloatArray
     gradient: FloatArray
+
+
+def working_type(target: Target) -> Any:
+    """Precision in which rows are multiplied with weights: that of dense rows, single for sparse.
+
+    Sparse rows keep the values they came with, so that they need no copy.
+    """
+    return target.rows.values.dtype if isinstance(target.rows, DenseRows) else np.float32
 
 
 def workspace(target: Target, dtype: Any) -> Workspace:
@@ -185,7 +203,35 @@ def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[
     return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
 
 
-@jit
+@implements(add_rows, InterleavedHinge)
+def _add_interleaved(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
+    first, size, index, count = block
+    data, scores, n_classes = work.data, work.scores, hinge.n_classes
+    table = work.working.reshape(work.working.shape[0] // n_classes, n_classes)
+    energy = 0.0
+    for _ in range(count):
+        d = first + index
+        row_scores(rows, d, table, scores)
+        label, before = hinge.label[d], hinge.reference[d]
+        now = winner(hinge.margin, scores, label)
+        if now != before:
+            push = scale * hinge.cost[d]
+            margins = (1.0 if now != label else 0.0) - (1.0 if before != label else 0.0)
+            energy += push * (scores[now] - scores[before] + hinge.margin * margins)
+            row_add(rows, d, push, data[now::n_classes])
+            row_add(rows, d, -push, data[before::n_classes])
+        index += 1
+        if index == size:
+            index = 0
+    return energy
+
+
+@implements(set_working, InterleavedHinge)
+def _interleaved_working(hinge, weights, working):  # type: ignore[no-untyped-def]
+    working[:] = weights
+
+
+@inlined
 def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
@@ -207,7 +253,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     _finish_gradient(target, work)
 
 
-@jit
+@inlined
 def _finish_gradient(target, work):  # type: ignore[no-untyped-def]
     prior_gradient(target.prior, work.weights, work.prior)
     for j in range(work.weights.shape[0]):

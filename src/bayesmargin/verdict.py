@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from bayesmargin.checks import SteinCheck
-from bayesmargin.diagnostics import ESS_PER_CHAIN, MAX_RHAT, Diagnostics, bulk_ess, rhat, tail_ess
+from bayesmargin.diagnostics import ESS_PER_CHAIN, Diagnostics, bulk_ess, rhat, tail_ess
 from bayesmargin.errors import (
     BiasWarning,
     ConvergenceWarning,
@@ -16,7 +16,7 @@ from bayesmargin.types import FloatArray
 
 MONITORED = 256  # coordinates whose R-hat and ESS are watched
 FEWEST = 8  # draws a chain below which nothing can be said about convergence
-TOLERATED_RHAT = 1.05
+TOLERATED_RHAT = 1.05  # the largest of hundreds of values, each with its own sampling error
 TOLERATED_BIAS = 0.1
 
 
@@ -34,7 +34,7 @@ def enough(positions: FloatArray) -> bool:
         return True
     watched = monitored(positions)
     wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    return bool(rhat(watched).max() < MAX_RHAT and bulk_ess(watched).min() > wanted)
+    return bool(rhat(watched).max() < TOLERATED_RHAT and bulk_ess(watched).min() > wanted)
 
 
 def diagnose(
@@ -66,11 +66,13 @@ def diagnose(
         divergences=divergences,
         n_iterations=n_iterations,
         seconds=seconds,
-        trustworthy=bool(converged and not _biased(stein) and not interrupted),
+        converged=bool(converged),
+        trustworthy=bool(converged and not biased(stein) and not interrupted),
     )
 
 
-def _biased(stein: SteinCheck) -> bool:
+def biased(stein: SteinCheck) -> bool:
+    """Whether the bias check fails by more than its own error allows."""
     return bool(np.isfinite(stein.error) and abs(stein.bias) > TOLERATED_BIAS + 4.0 * stein.error)
 
 
@@ -83,7 +85,7 @@ def warn_of(found: Diagnostics, stein: SteinCheck, interrupted: bool) -> None:
             "sampling was interrupted; the posterior holds the draws made so far "
             f"(worst R-hat {found.max_rhat:.3f}): fit again for a full run"
         )
-    elif not found.trustworthy and not _biased(stein):
+    elif not found.converged:
         category = ConvergenceWarning
         message = (
             f"the chains have not converged (worst R-hat {found.max_rhat:.3f}, smallest ESS "

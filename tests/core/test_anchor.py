@@ -6,7 +6,7 @@ from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
 from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.binary import slack_moments
+from bayesmargin.anchor.binary import SlackMoments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.screening import SCREEN, allocate, gradient_noise, screen
@@ -20,7 +20,7 @@ def test_binary_anchor_is_stationary(two_gaussians):
     problem = make_problem(X, label, intercept=True)
     anchor = fit_anchor(problem, np.random.default_rng(0))
     rows = problem.source.take(np.arange(len(X)))
-    centre, deviation = slack_moments(problem, slice(None), rows, anchor)
+    centre, _, _, deviation = SlackMoments(problem, anchor, np.inf)(slice(0, len(X)), rows)
     ratio = centre / deviation
     gradient = anchor.mean - (problem.sign * ndtr(ratio)) @ rows
     hessian = np.eye(5) + (rows * (normal_density(ratio) / deviation)[:, None]).T @ rows

@@ -6,10 +6,18 @@ from bayesmargin.anchor.binary import fit_binary_anchor
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import fit_multiclass_anchor
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import narrow_blas
+from bayesmargin.rows.layout import SparseRows
 
 
 def fit_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
     """Gaussian near the posterior of ``problem``."""
-    if problem.is_binary:
-        return fit_binary_anchor(problem)
-    return fit_multiclass_anchor(problem, rng)
+    if isinstance(problem.source.take(np.arange(1)), SparseRows):
+        raise ValueError(
+            f"this sampler needs a full covariance, which sparse rows of {problem.source.n_columns}"
+            ' columns do not allow: choose sampler="auto", "ssgnht", "sghmc" or "ssgld"'
+        )
+    with narrow_blas(problem.source.n_columns):
+        if problem.is_binary:
+            return fit_binary_anchor(problem, rng)
+        return fit_multiclass_anchor(problem, rng)

@@ -13,6 +13,8 @@ what a sampler needs: a centre near the posterior mean, the metric, the state of
 control variates, and through :math:`\Phi(-|t_d|)` the chance that the row changes it.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import linalg
 from scipy.special import ndtr
@@ -20,20 +22,46 @@ from scipy.special import ndtr
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
-from bayesmargin.types import FloatArray
+from bayesmargin.rows.blocks import block_scores, block_sum
+from bayesmargin.rows.source import DenseSource
+from bayesmargin.types import FloatArray, IntArray
 
 MAX_ITERATIONS = 60
 TOLERANCE = 0.02  # posterior standard deviations, far below what the sampler corrects anyway
+CERTAIN = 8.5  # standard deviations beyond which a row's state is not in doubt (Phi < 1e-16)
+SUBSAMPLE = 50_000  # rows, or this times smaller than the problem, that give a start
 
 
-def slack_moments(
-    problem: Problem, span: slice, values: FloatArray, anchor: GaussianAnchor
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of the slack of a block of rows under the Gaussian."""
-    centre = problem.margin - problem.sign[span] * (values @ anchor.mean)
-    spread = values * anchor.factor if anchor.factor.ndim == 1 else values @ anchor.factor
-    deviation = np.sqrt(np.einsum("ij,ij->i", spread, spread))
-    return centre, np.maximum(deviation, 1e-300)
+class SlackMoments:
+    r"""Mean of every row's slack under a Gaussian, and the deviation where it matters.
+
+    The deviation :math:`\sigma_d = \|F^T x_d\|` costs a matrix product. The bound
+    :math:`\|F^T E^{-1}\|\,\|E x_d\|`, with :math:`E` the posterior standard deviations, costs an
+    inner product and already shows for most rows of a large problem that their kink is out of
+    reach.
+    """
+
+    def __init__(self, problem: Problem, anchor: GaussianAnchor, certain: float = CERTAIN) -> None:
+        self.problem, self.anchor, self.certain = problem, anchor, certain
+        self.scale = np.sqrt(anchor.variances())
+        self.norm = 1.0
+        if anchor.factor.ndim == 2:
+            self.norm = float(np.linalg.norm(anchor.factor / self.scale[:, None], 2))
+
+    def __call__(
+        self, span: slice, values: FloatArray
+    ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
+        """Mean slack of a block; then indices, values and deviations of the rows in doubt."""
+        factor = self.anchor.factor
+        scores, norms = block_scores(values, self.anchor.mean, self.scale)
+        centre = self.problem.margin - self.problem.sign[span] * scores
+        near = np.flatnonzero(np.abs(centre) <= self.certain * self.norm * norms)
+        chosen = values[near]
+        deviation = norms[near]
+        if factor.ndim == 2:
+            spread = chosen @ factor
+            deviation = np.sqrt(np.einsum("ij,ij->i", spread, spread))
+        return centre, near, chosen, np.maximum(deviation, 1e-300)
 
 
 def _expected_energy(
@@ -42,16 +70,19 @@ def _expected_energy(
     """Expected energy under the Gaussian: value, gradient, Hessian."""
     size = anchor.mean.shape[0]
     value, gradient, hessian = 0.0, np.zeros(size), np.zeros((size, size))
-    for span, block in problem.source.blocks():
-        values = block.astype(float, copy=False)
-        centre, deviation = slack_moments(problem, span, values, anchor)
-        ratio = centre / deviation
+    moments = SlackMoments(problem, anchor)
+    for span, values in problem.source.blocks():
+        centre, near, chosen, deviation = moments(span, values)
+        ratio = centre[near] / deviation
         active, density = ndtr(ratio), normal_density(ratio)
         cost = problem.cost[span]
-        value += float(cost @ (centre * active + deviation * density))
-        gradient -= (cost * problem.sign[span] * active) @ values
-        weight = np.sqrt(cost * density / deviation)
-        weighted = values * weight[:, None]
+        share = (centre > 0.0).astype(float)
+        share[near] = active
+        value += float(cost @ (centre * share)) + float(cost[near] @ (deviation * density))
+        block_sum(values, -cost * problem.sign[span] * share, gradient)
+        weighted = (
+            chosen.astype(float, copy=False) * np.sqrt(cost[near] * density / deviation)[:, None]
+        )
         hessian += weighted.T @ weighted
     extra, slope, curvature = problem.prior.expectation(anchor.mean, anchor.variances())
     hessian += np.diag(curvature) if curvature.ndim == 1 else curvature
@@ -71,11 +102,28 @@ def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
     return scale[:, None] * inverse.T, log_det
 
 
-def fit_binary_anchor(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
-    """Gaussian closest to the posterior, by Newton steps on the mean and the precision.
+def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
+    """Gaussian closest to the posterior.
 
-    A step that would raise the divergence is shortened.
+    A large problem is first solved on a random part of its rows, each of which stands for several:
+    that brings the mean within a few posterior standard deviations, from where two or three passes
+    over all rows finish.
     """
+    size = max(SUBSAMPLE, 20 * problem.source.n_columns)
+    if problem.source.n_rows < 4 * size:
+        return _newton(problem)
+    index = np.sort(rng.choice(problem.source.n_rows, size, replace=False))
+    part = replace(
+        problem,
+        source=DenseSource(problem.source.take(index), intercept=False),
+        label=problem.label[index],
+        cost=problem.cost[index] * (problem.source.n_rows / size),
+    )
+    return _newton(problem, _newton(part))
+
+
+def _newton(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
+    """Newton steps on the mean and the precision; one that raises the divergence is shortened."""
     size = problem.n_weights
     anchor = start or GaussianAnchor(np.zeros(size), np.eye(size))
     precision = linalg.inv(anchor.factor @ anchor.factor.T)

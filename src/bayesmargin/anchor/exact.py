@@ -14,6 +14,7 @@ from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.targets import (
     PreparedTarget,
+    gathered,
     hinge_of,
     prior_in_weights,
     rows_can_be_whitened,
@@ -22,7 +23,7 @@ from bayesmargin.anchor.targets import (
 )
 from bayesmargin.coordinates import Identity
 from bayesmargin.problem import Problem
-from bayesmargin.rows.layout import DenseRows
+from bayesmargin.rows.layout import SparseRows
 from bayesmargin.target import BinaryHinge, Strata, Target
 from bayesmargin.types import FloatArray, IntArray
 
@@ -40,6 +41,8 @@ def require_finite(problem: Problem) -> None:
             "be finite"
         )
     for span, values in problem.source.blocks():
+        if isinstance(values, SparseRows):
+            continue  # sparse matrices are checked where they come in
         finite = np.isfinite(values).all(axis=1)
         if not finite.all():
             row = span.start + int(np.argmin(finite))
@@ -53,7 +56,7 @@ def complete_target(problem: Problem, index: IntArray | None = None) -> Prepared
     """All rows in raw coordinates, with no reference: the definition of the posterior itself."""
     if index is None:
         index = np.arange(problem.source.n_rows)
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=float))
+    rows = gathered(problem, index, float)
     size = np.array([index.size], dtype=np.int64)
     target = Target(
         rows=rows,
@@ -73,6 +76,7 @@ def exact_target(problem: Problem, anchor: GaussianAnchor, radius: float) -> Pre
     index = np.concatenate([np.flatnonzero(near), np.flatnonzero(~near)])
     start = np.array([0, int(near.sum()), index.size], dtype=np.int64)
     strata = Strata(start, np.diff(start))
+    states = states.ordered(index)
     if rows_can_be_whitened(problem, anchor):
         hinge = hinge_of(problem, index, states, centred=True)
         assert isinstance(hinge, BinaryHinge)
@@ -82,7 +86,7 @@ def exact_target(problem: Problem, anchor: GaussianAnchor, radius: float) -> Pre
         return PreparedTarget(whitened.target, whitened.coordinates, 0.0, int(start[1]))
     coordinates = whitened_coordinates(anchor)
     target = Target(
-        rows=DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=float)),
+        rows=gathered(problem, index, float),
         hinge=hinge_of(problem, index, states, centred=False),
         prior=prior_in_weights(problem.prior, problem.n_weights),
         coordinates=coordinates,

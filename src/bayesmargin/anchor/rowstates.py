@@ -4,64 +4,82 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.anchor.binary import slack_moments
+from bayesmargin.anchor.binary import CERTAIN, SlackMoments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import option_moments
 from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import block_sum, narrow_blas
 from bayesmargin.types import FloatArray, IntArray
 
 
 class RowStates(NamedTuple):
-    """States of all rows at the anchor.
+    """States at the anchor of the rows ``place``, those whose kink is in reach.
 
     ``slack`` (binary only), ``reference`` (active or not; the winning option), ``distance`` of the
     nearest kink in posterior standard deviations, ``reach`` (length of a contribution in whitened
-    coordinates), and ``drift``, the gradient of the hinge energy over all rows, in weights.
+    coordinates), and ``drift``, the gradient of the hinge energy over *all* rows, in weights.
+    Nothing is stored for the other rows, of which there may be billions.
     """
 
+    place: IntArray
     slack: FloatArray
     reference: IntArray
     distance: FloatArray
     reach: FloatArray
     drift: FloatArray
 
+    def ordered(self, order: IntArray) -> "RowStates":
+        """The states of some of the rows, in a given order."""
+        return RowStates(
+            self.place[order],
+            self.slack[order] if self.slack.size else self.slack,
+            self.reference[order],
+            self.distance[order],
+            self.reach[order],
+            self.drift,
+        )
+
     def roughness(self) -> float:
         """How far the energy is from smooth on the scale of the posterior.
 
-        The curvature of the anchor is a sum over kinks; this is their mean jump in force, in
-        whitened coordinates. Below 0.3 many rows share the curvature and it acts like a smooth
-        one; above one, single rows make corners that a large step cuts.
+        The curvature of the anchor is a sum over kinks; this is the root mean square of their jumps
+        in force, in whitened coordinates. Far below one, many rows share the curvature and it acts
+        like a smooth one; above one, single rows make corners that a large step cuts.
         """
         share = normal_density(self.distance) * self.reach
         total = float(share.sum())
-        return float(share @ self.reach) / total if total > 0.0 else 0.0
+        return float(np.sqrt(share @ self.reach**2 / total)) if total > 0.0 else 0.0
 
 
-def row_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
-    """States of all rows of a problem at its anchor."""
-    if problem.is_binary:
-        return _binary_states(problem, anchor)
-    return _multiclass_states(problem, anchor)
+def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:
+    """States of the rows whose kinks lie within ``radius`` of the anchor (None: of all rows)."""
+    with narrow_blas(problem.source.n_columns):
+        if problem.is_binary:
+            return _binary_states(problem, anchor, radius)
+        return _multiclass_states(problem, anchor, radius)
 
 
-def _binary_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
-    n_rows = problem.source.n_rows
-    slack, deviation = np.empty(n_rows), np.empty(n_rows)
+def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:
     drift = np.zeros(problem.n_weights)
+    moments = SlackMoments(problem, anchor, np.inf if radius is None else CERTAIN)
+    parts = []
     for span, values in problem.source.blocks():
-        slack[span], deviation[span] = slack_moments(problem, span, values, anchor)
-        active = slack[span] > 0.0
-        drift -= (problem.cost[span] * problem.sign[span] * active) @ values
-    reference = (slack > 0.0).astype(np.int64)
-    return RowStates(slack, reference, slack / deviation, problem.cost * deviation, drift)
+        centre, near, _, deviation = moments(span, values)
+        block_sum(values, -problem.cost[span] * problem.sign[span] * (centre > 0.0), drift)
+        distance, width = np.full(len(centre), np.inf), np.zeros(len(centre))
+        distance[near], width[near] = centre[near] / deviation, deviation
+        kept = np.arange(len(centre)) if radius is None else near[abs(distance[near]) < radius]
+        reach = problem.cost[span][kept] * width[kept]
+        parts.append((span.start + kept, centre[kept], distance[kept], reach))
+    place, slack, distance, reach = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return RowStates(place, slack, (slack > 0.0).astype(np.int64), distance, reach, drift)
 
 
-def _multiclass_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
-    n_rows, n_classes = problem.source.n_rows, problem.n_classes
-    reference = np.empty(n_rows, dtype=np.int64)
-    distance, reach = np.empty(n_rows), np.empty(n_rows)
+def _multiclass_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:
+    n_classes = problem.n_classes
     drift = np.zeros((n_classes, problem.source.n_columns))
+    parts = []
     for span, values in problem.source.blocks():
         options, deviation = option_moments(problem, span, values, anchor)
         rows = np.arange(len(options))
@@ -69,15 +87,17 @@ def _multiclass_states(problem: Problem, anchor: GaussianAnchor) -> RowStates:
         label = problem.label[span]
         options[rows, label] = np.nextafter(options[rows, label], np.inf)
         best = options.argmax(axis=1)
-        reference[span] = best
         gap = options[rows, best][:, None] - options
         width = deviation[rows, best][:, None] + deviation
         ratio = gap / width
         ratio[rows, best] = np.inf
-        distance[span] = ratio.min(axis=1)
-        reach[span] = problem.cost[span] * width.min(axis=1)
+        distance = ratio.min(axis=1)
         push = np.zeros_like(options)
         push[rows, best] += problem.cost[span]
         push[rows, label] -= problem.cost[span]
         drift += push.T @ values
-    return RowStates(np.empty(0), reference, distance, reach, drift.ravel())
+        kept = rows if radius is None else np.flatnonzero(distance < radius)
+        reach = problem.cost[span][kept] * width[kept].min(axis=1)
+        parts.append((span.start + kept, best[kept], distance[kept], reach))
+    place, reference, distance, reach = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return RowStates(place, np.empty(0), reference, distance, reach, drift.ravel())

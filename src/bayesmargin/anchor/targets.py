@@ -12,7 +12,8 @@ from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.priors import CorrelatedPrior, GaussianPrior, LaplacePrior
 from bayesmargin.problem import Problem
-from bayesmargin.rows.layout import DenseRows
+from bayesmargin.rows.files import FileSource
+from bayesmargin.rows.layout import DenseRows, SparseRows
 from bayesmargin.target import BinaryHinge, MulticlassHinge, Strata, Target
 from bayesmargin.types import FloatArray, IntArray
 
@@ -47,18 +48,29 @@ def prior_in_weights(
 def hinge_of(
     problem: Problem, index: IntArray, states: RowStates | None, centred: bool
 ) -> BinaryHinge | MulticlassHinge:
-    """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor."""
+    """Hinge of the rows ``index``; ``centred`` positions are deviations from the anchor.
+
+    ``states``, where given, are those of the same rows in the same order.
+    """
     cost = np.ascontiguousarray(problem.cost[index], dtype=float)
     if problem.is_binary:
         inactive = np.zeros(index.size, dtype=np.int64)
         slack = np.full(index.size, problem.margin)
         if states is not None and centred:
-            slack = np.ascontiguousarray(states.slack[index])
-        reference = inactive if states is None else states.reference[index]
+            slack = states.slack
+        reference = inactive if states is None else states.reference
         return BinaryHinge(problem.sign[index].astype(ROW_TYPE), slack, cost, reference)
     label = problem.label[index].astype(np.int64)
-    reference = label if states is None else states.reference[index]
+    reference = label if states is None else states.reference
     return MulticlassHinge(label, problem.margin, problem.n_classes, cost, reference)
+
+
+def gathered(problem: Problem, index: IntArray, row_type: Any = ROW_TYPE) -> DenseRows | SparseRows:
+    """Rows ``index`` in the form that samplers read."""
+    values = problem.source.take(index)
+    if isinstance(values, SparseRows):
+        return values
+    return DenseRows(np.ascontiguousarray(values, dtype=row_type))
 
 
 def _all_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
@@ -68,7 +80,7 @@ def _all_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
 def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) -> PreparedTarget:
     """Target of the published samplers: plain minibatches, raw coordinates."""
     index = _all_rows(problem, rng)
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=ROW_TYPE))
+    rows = gathered(problem, index)
     strata = Strata(
         np.array([0, index.size], dtype=np.int64),
         np.array([min(batch_size, index.size)], dtype=np.int64),
@@ -95,13 +107,16 @@ def anchored_target(
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
         strata = allocate(screening, batch_size, step)
-        index, drift = screening.index, states.drift
+        drift = states.drift
+        order = screening.index
         noise = gradient_noise(screening, strata, problem.n_weights)
     else:
-        index, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
-        take = min(batch_size, index.size)
-        strata = Strata(np.array([0, index.size], dtype=np.int64), np.array([take], dtype=np.int64))
+        order, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
+        take = min(batch_size, order.size)
+        strata = Strata(np.array([0, order.size], dtype=np.int64), np.array([take], dtype=np.int64))
         noise = float("nan")
+    states = states.ordered(order)
+    index = states.place
     reference = states if control_variates else None
     if whiten and rows_can_be_whitened(problem, anchor):
         hinge = hinge_of(problem, index, states, centred=True)
@@ -110,7 +125,7 @@ def anchored_target(
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
         return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type)
     coordinates = whitened_coordinates(anchor) if whiten else Identity()
-    rows = DenseRows(np.ascontiguousarray(problem.source.take(index), dtype=row_type))
+    rows = gathered(problem, index, row_type)
     prior = prior_in_weights(problem.prior, problem.n_weights)
     hinge = hinge_of(problem, index, reference, centred=False)
     target = Target(rows, hinge, prior, coordinates, strata, drift)
@@ -145,8 +160,10 @@ def whitened_rows(
     assert isinstance(prior, GaussianBelief)
     basis, curvature = anchor.with_prior_axes(prior)
     rows = np.empty((index.size, basis.shape[1]), dtype=row_type)
-    for start in range(0, index.size, 8192):
-        span = slice(start, start + 8192)
+    # A file is read once, whatever is taken from it; memory is read in small pieces.
+    piece = index.size if isinstance(problem.source, FileSource) else 8192
+    for start in range(0, index.size, max(1, piece)):
+        span = slice(start, start + piece)
         rows[span] = problem.source.take(index[span]) @ basis
     slope = prior.expectation(anchor.mean, np.zeros_like(anchor.mean))[1]
     target = Target(

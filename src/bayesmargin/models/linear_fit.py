@@ -5,46 +5,75 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.calibration import MAX_DRAWS, MAX_ROWS, Link, fit_link, leave_one_out
 from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
-from bayesmargin.rows.source import DenseSource
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.rowspace import row_space
+from bayesmargin.rows.source import DenseSource, RowSource
+from bayesmargin.rows.sparse import SparseSource
+from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.sampling import Run, sample
+from bayesmargin.storage import draw_array
 from bayesmargin.types import FloatArray, IntArray
 
 MERGE_LIMIT = 20_000
+CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
 
 
 @dataclass(frozen=True)
 class LinearData:
-    """Rows, class indices and weights of a fit."""
+    """Rows (a matrix, a canonical CSR matrix or an opened file), class indices and weights."""
 
-    values: FloatArray
+    values: Any
     label: IntArray
     weight: FloatArray
     n_classes: int
 
 
-def merged(values: FloatArray, label: IntArray, weight: FloatArray) -> tuple[Any, Any, Any]:
+def merged(values: Any, label: IntArray, weight: FloatArray) -> tuple[Any, Any, Any]:
     """Drop rows of weight zero; join equal rows of one class, their weights added.
 
     The posterior is the same, and a row given twice or with weight two leads to equal draws. Large
     data keep their rows as they are, since finding equal ones would take longer than it saves.
     """
+    if isinstance(values, FileRows):
+        return values, label, weight
     if np.any(weight == 0.0):
         kept = weight > 0.0
         values, label, weight = values[kept], label[kept], weight[kept]
-    if len(values) > MERGE_LIMIT:
+    if values.shape[0] > MERGE_LIMIT:
         return values, label, weight
+    if sparse.issparse(values):
+        first, place = _equal_sparse_rows(values, label)
+        return values[first], label[first], np.bincount(place, weights=weight)
     keyed = np.column_stack([values, label])
     unique, place = np.unique(keyed, axis=0, return_inverse=True)
     total = np.bincount(place.ravel(), weights=weight, minlength=len(unique))
     kept_values = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
     return kept_values, unique[:, -1].astype(label.dtype), total
+
+
+def _equal_sparse_rows(values: Any, label: IntArray) -> tuple[IntArray, IntArray]:
+    """First occurrence of every distinct row, in an order of their content, and where each went."""
+    bounds, indices, data = values.indptr, values.indices, values.data
+    seen: dict[bytes, list[int]] = {}
+    for i in range(values.shape[0]):
+        part = slice(bounds[i], bounds[i + 1])
+        key = b"%d " % label[i] + indices[part].tobytes() + data[part].tobytes()
+        seen.setdefault(key, []).append(i)
+    first = np.empty(len(seen), dtype=np.int64)
+    place = np.empty(values.shape[0], dtype=np.int64)
+    for number, key in enumerate(sorted(seen)):
+        first[number] = seen[key][0]
+        place[seen[key]] = number
+    return first, place
 
 
 def prior_belief(kind: str, scale: float, n_weights: int) -> Belief:
@@ -54,18 +83,34 @@ def prior_belief(kind: str, scale: float, n_weights: int) -> Belief:
     return LaplaceBelief(np.full(n_weights, float(scale)))
 
 
+def source_of(values: Any, intercept: bool) -> RowSource:
+    """Rows of a matrix, a CSR matrix or a file as a source."""
+    if isinstance(values, FileRows):
+        return values.source(intercept)
+    if sparse.issparse(values):
+        return SparseSource(values, intercept)
+    return DenseSource(values, intercept)
+
+
 def make_problem(
     data: LinearData, prior: Belief, cost: float, margin: float, intercept: bool
 ) -> Problem:
     """The posterior of a linear model on the given rows."""
     return Problem(
-        source=DenseSource(data.values, intercept),
+        source=source_of(data.values, intercept),
         label=data.label,
         n_classes=data.n_classes,
-        cost=cost * data.weight,
+        cost=_scaled(data.weight, cost),
         margin=float(margin),
         prior=prior,
     )
+
+
+def _scaled(weight: FloatArray, factor: float) -> FloatArray:
+    """Product with a number; one weight repeated for every row stays one number in memory."""
+    if weight.strides == (0,):
+        return np.broadcast_to(factor * weight[:1], weight.shape)
+    return factor * weight
 
 
 def joined(runs: Sequence[Run]) -> Run:
@@ -73,11 +118,21 @@ def joined(runs: Sequence[Run]) -> Run:
     if len(runs) == 1:
         return runs[0]
     length = min(run.weights.shape[1] for run in runs)
-    weights = np.stack([run.weights[:, :length] for run in runs], axis=2)
+    n_chains, _, size = runs[0].weights.shape
+    shape = (n_chains, length, len(runs) * size)
+    weights = draw_array(shape) if runs[0].moments else np.empty(shape)
+    for k, run in enumerate(runs):
+        weights[..., k * size : (k + 1) * size] = run.weights[:, :length]
+    notes = "; ".join(filter(None, (run.info["notes"] for run in runs)))
+    known = [run.moments for run in runs if run.moments is not None]
+    moments = None
+    if known:
+        moments = (np.concatenate([m for m, _ in known]), np.concatenate([v for _, v in known]))
     return Run(
-        weights.reshape(*weights.shape[:2], -1),
+        weights,
         _worst([run.diagnostics for run in runs]),
-        {**runs[0].info, "notes": "; ".join(filter(None, (run.info["notes"] for run in runs)))},
+        {**runs[0].info, "notes": notes},
+        moments,
     )
 
 
@@ -86,6 +141,7 @@ def _worst(found: Sequence[Diagnostics]) -> Diagnostics:
     choose: dict[str, Any] = {
         "min_bulk_ess": min,
         "min_tail_ess": min,
+        "converged": all,
         "trustworthy": all,
         "n_iterations": sum,
         "seconds": sum,
@@ -113,13 +169,23 @@ def sample_linear(
             part = LinearData(data.values, own, data.weight, 2)
         problem = make_problem(part, prior, settings.C, settings.margin, settings.fit_intercept)
         spawned = [rng.spawn(1)[0] for rng in generators]
-        runs.append(sample(problem, sampler, spawned, settings.n_draws, settings.n_jobs, progress))
+        space = row_space(problem) if isinstance(sampler, Auto) else None
+        small = problem if space is None else space.problem
+        run = sample(small, sampler, spawned, settings.n_draws, settings.n_jobs, progress)
+        if space is not None:
+            run.weights, run.moments = space.lift(run.weights, spawned[-1])
+        runs.append(run)
     return joined(runs)
 
 
-def design(values: FloatArray, intercept: bool) -> FloatArray:
-    """Rows with the constant column that the weights expect."""
-    return DenseSource(values, intercept).take(np.arange(len(values)))
+def split_weights(
+    weights: FloatArray, n_blocks: int, intercept: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Views of the coefficients (..., block, feature) and intercepts (..., block) in weights."""
+    matrix = weights.reshape(*weights.shape[:-1], n_blocks, -1)
+    if not intercept:
+        return matrix, np.zeros(matrix.shape[:-1], dtype=weights.dtype)
+    return matrix[..., :-1], matrix[..., -1]
 
 
 def calibrate(
@@ -127,25 +193,33 @@ def calibrate(
 ) -> Link:
     """Probability link from leave-one-out scores of (at most 20,000) training rows."""
     flat = weights.reshape(-1, weights.shape[-1])
-    flat = flat[np.linspace(0, len(flat) - 1, min(MAX_DRAWS, len(flat))).astype(int)]
-    chosen = rng.permutation(len(data.values))[:MAX_ROWS]
-    blocks = np.array_split(chosen, -(-len(chosen) // 2000))
-    parts = [_left_out(data, block, flat, settings) for block in blocks]
-    scores = np.concatenate(parts)
+    flat = flat[np.linspace(0, len(flat) - 1, _affordable_draws(flat)).astype(int)]
+    n_blocks = 1 if data.n_classes == 2 else data.n_classes
+    coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
+    chosen = rng.permutation(data.values.shape[0])[:MAX_ROWS]
+    step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
+    values = data.values[chosen]
+    parts = []
+    for start in range(0, len(chosen), step):
+        scores = draw_scores(values[start : start + step], coef, intercept)
+        parts.append(_left_out(data, chosen[start : start + step], scores, settings))
     weight = data.weight[chosen] / data.weight.mean()
-    return fit_link(scores, data.label[chosen], weight, settings.C, settings.margin)
+    label = data.label[chosen]
+    return fit_link(np.concatenate(parts), label, weight, settings.C, settings.margin)
 
 
-def _left_out(data: LinearData, index: IntArray, flat: FloatArray, settings: Any) -> FloatArray:
-    """Leave-one-out scores of some rows."""
-    rows = design(data.values[index], settings.fit_intercept)
+def _affordable_draws(flat: FloatArray) -> int:
+    """Draws that calibration reads: fewer when one of them has millions of weights."""
+    return min(MAX_DRAWS, len(flat), max(32, CALIBRATION_WEIGHTS // flat.shape[1]))
+
+
+def _left_out(data: LinearData, index: IntArray, scores: FloatArray, settings: Any) -> FloatArray:
+    """Leave-one-out scores of some rows from their scores (draw, row, block)."""
     label, cost = data.label[index], settings.C * data.weight[index]
     if data.n_classes == 2:
-        scores = flat @ rows.T
-        hinge = np.maximum(settings.margin - np.where(label == 1, 1.0, -1.0) * scores, 0.0)
-        return leave_one_out(scores, hinge, cost)
-    matrix = flat.reshape(len(flat), data.n_classes, -1)
-    scores = np.einsum("skj,dj->sdk", matrix, rows, optimize=True)
+        single = scores[..., 0]
+        hinge = np.maximum(settings.margin - np.where(label == 1, 1.0, -1.0) * single, 0.0)
+        return leave_one_out(single, hinge, cost)
     own = np.take_along_axis(scores, label[None, :, None], axis=2)
     if settings.multi_class == "ovr":
         sign = np.where(np.arange(data.n_classes) == label[:, None], 1.0, -1.0)

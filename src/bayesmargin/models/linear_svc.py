@@ -3,6 +3,7 @@ r"""A Bayesian linear support vector machine with the interface of scikit-learn.
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -13,18 +14,22 @@ from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.models.linear_fit import (
     LinearData,
     calibrate,
-    design,
     merged,
     prior_belief,
     sample_linear,
+    split_weights,
 )
+from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
 from bayesmargin.posterior import Posterior
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.sparse import canonical
+from bayesmargin.sampling import Run
 from bayesmargin.types import FloatArray, IntArray
 
-CHUNK = 1 << 22  # scores held at a time when all draws vote
+ROW_TYPES = [np.float64, np.float32]
 FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 
 
@@ -118,28 +123,35 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Sample the posterior of the weights.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or FileRows of shape (n_samples, n_features)
+            Sparse matrices of many features are never made dense. Files larger than memory are
+            opened with :func:`bayesmargin.rows.open_rows`.
         y : array-like of shape (n_samples,)
-            Class labels of any type.
+            Class labels of any type; may be left out when ``X`` is a file that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         """
         check_linear_settings(self)
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = self._training_rows(X, y, reset=True)
         check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, len(X))
+        weight = check_sample_weight(sample_weight, X.shape[0])
         self.classes_ = np.unique(y[weight > 0.0])
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y holds only one class, {self.classes_[0]!r}: a classifier needs at least 2 "
                 "classes"
             )
-        return self._update(X, y, weight, self._initial_priors(X.shape[1]))
+        return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on from the current posterior with further rows.
@@ -155,9 +167,9 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         """
         check_linear_settings(self)
         first = not hasattr(self, "posterior_")
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", reset=first)
+        X, y = self._training_rows(X, y, reset=first)
         check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, len(X))
+        weight = check_sample_weight(sample_weight, X.shape[0])
         if first:
             if classes is None:
                 raise ValueError(
@@ -173,8 +185,17 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y holds the labels {unknown!r}, which are not among the classes")
-        priors = self._initial_priors(X.shape[1]) if first else self._posterior_beliefs()
+        priors = self._initial_priors(self.n_features_in_) if first else self._posterior_beliefs()
         return self._update(X, y, weight, priors)
+
+    def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        """Checked rows and labels, from memory or from a file."""
+        if isinstance(X, FileRows):
+            return X, X.checked_labels(self, y, reset)
+        X, y = validate_data(
+            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
+        )
+        return (canonical(X) if sparse.issparse(X) else X), y
 
     def _n_blocks(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
@@ -189,41 +210,43 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
 
     def _posterior_beliefs(self) -> list[Belief]:
-        weights = self._weight_draws()
-        parts = np.split(weights, len(self.classes_), axis=1) if self._one_vs_rest() else [weights]
+        coef, intercept = self._draws()
+        blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
         beliefs: list[Belief] = []
-        for part in parts:
-            if part.shape[1] > FULL_COVARIANCE:
-                precision = 1.0 / part.var(axis=0)
+        for k in blocks:
+            parts = [coef[:, k], intercept[:, k, ..., None]] if self.fit_intercept else [coef[:, k]]
+            size = sum(part[0].size for part in parts)
+            if size > FULL_COVARIANCE:
+                mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
+                spread = np.concatenate([p.var(axis=0, dtype=float) for p in parts], axis=-1)
+                beliefs.append(GaussianBelief(mean.ravel(), 1.0 / spread.ravel()))
             else:
-                precision = np.linalg.inv(np.atleast_2d(np.cov(part.T)))
-            beliefs.append(GaussianBelief(part.mean(axis=0), precision))
+                joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
+                precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
+                beliefs.append(GaussianBelief(joint.mean(axis=0), precision))
         return beliefs
 
     def _update(self, X: FloatArray, y: Any, weight: FloatArray, priors: list[Belief]) -> Self:
         sampler = check_linear_settings(self)
-        label = np.searchsorted(self.classes_, y)
+        label = np.searchsorted(self.classes_, y).astype(np.min_scalar_type(len(self.classes_)))
         values, label, weight = merged(X, label, weight)
         data = LinearData(values, label, weight, len(self.classes_))
         generators = spawn_generators(self.random_state, self.n_chains + 1)
         with progress_for(self.verbose) as progress:
             run = sample_linear(data, priors, self, sampler, generators, progress)
-        self._store(run.weights, run.info)
+        self._store(run)
         self.diagnostics_: Diagnostics = run.diagnostics
         self.link_: Link = calibrate(data, run.weights, self, generators[-1])
         return self
 
-    def _store(self, weights: FloatArray, info: dict[str, Any]) -> None:
-        n_chains, n_draws = weights.shape[:2]
+    def _store(self, run: Run) -> None:
         blocks = self._n_blocks()
-        matrix = weights.reshape(n_chains, n_draws, blocks, -1)
-        n_features = matrix.shape[-1] - int(self.fit_intercept)
-        coef = matrix[..., :n_features]
-        intercept = matrix[..., -1] if self.fit_intercept else np.zeros(matrix.shape[:-1])
-        self.coef_ = coef.mean(axis=(0, 1))
-        self.intercept_ = intercept.mean(axis=(0, 1))
-        names = getattr(self, "feature_names_in_", range(n_features))
+        coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
+        mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
+        self.coef_, self.intercept_ = split_weights(mean, blocks, self.fit_intercept)
+        names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
         per_class = () if blocks == 1 else ("class",)
+        settings = {key: str(value) for key, value in self.get_params(deep=False).items()}
         self.posterior_ = Posterior(
             {
                 "coef": coef[:, :, 0] if blocks == 1 else coef,
@@ -231,20 +254,22 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
             },
             {"coef": (*per_class, "feature"), "intercept": per_class},
             {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
-            {**info, **{key: str(value) for key, value in self.get_params(deep=False).items()}},
+            {**run.info, **settings},
         )
 
-    def _weight_draws(self) -> FloatArray:
-        """Draws of all weights as rows: classes one after another, each with its intercept."""
-        coef = self.posterior_.flat("coef").reshape(-1, self._n_blocks(), self.n_features_in_)
-        if self.fit_intercept:
-            intercept = self.posterior_.flat("intercept").reshape(len(coef), self._n_blocks(), 1)
-            coef = np.concatenate([coef, intercept], axis=2)
-        return coef.reshape(len(coef), -1)
+    def _draws(self) -> tuple[FloatArray, FloatArray]:
+        """Draws of coefficients (draw, block, feature) and intercepts (draw, block)."""
+        coef, blocks = self.posterior_.flat("coef"), self._n_blocks()
+        intercept = self.posterior_.flat("intercept").reshape(len(coef), blocks)
+        return (coef[:, None] if blocks == 1 else coef), intercept
 
-    def _rows(self, X: Any) -> FloatArray:
+    def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        if isinstance(X, FileRows):
+            X.checked_labels(self, None, reset=False, needed=False)
+            return X
+        X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
+        return canonical(X) if sparse.issparse(X) else X
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean of the scores, and with ``return_std`` their posterior sd.
@@ -255,19 +280,33 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         std : array of the same shape, only with ``return_std=True``
         """
         X = self._rows(X)
+        if isinstance(X, FileRows):
+            parts = [self._decision(part, return_std) for part in X.parts()]
+            joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        else:
+            joint = list(self._decision(X, return_std))
+        return tuple(joint) if return_std else joint[0]
+
+    def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
         scores = X @ self.coef_.T + self.intercept_
         scores = scores[:, 0] if self._n_blocks() == 1 else scores
-        return (scores, self._score_sd(X)) if return_std else scores
+        return (scores, self._score_sd(X)) if return_std else (scores,)
 
-    def _score_sd(self, X: FloatArray) -> FloatArray:
-        rows = design(X, self.fit_intercept)
-        draws = self._weight_draws().reshape(-1, self._n_blocks(), rows.shape[1])
-        parts = []
-        for k in range(self._n_blocks()):
-            centred = draws[:, k] - draws[:, k].mean(axis=0)
-            root = np.linalg.qr(centred, mode="r") / np.sqrt(len(centred) - 1)
-            parts.append(np.linalg.norm(rows @ root.T, axis=1))
-        return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+    def _score_sd(self, X: Any) -> FloatArray:
+        coef, intercept = self._draws()
+        count, blocks, n_features = coef.shape
+        if n_features > FULL_COVARIANCE:
+            step = rows_at_a_time(count * blocks, wide=True)
+            starts = range(0, X.shape[0], step)
+            parts = [draw_scores(X[a : a + step], coef, intercept).std(axis=0) for a in starts]
+            deviations = np.concatenate(parts) if parts else np.empty((0, blocks))
+        else:
+            deviations = np.empty((X.shape[0], blocks))
+            for k in range(blocks):
+                joint = np.column_stack([coef[:, k], intercept[:, k]])
+                root = np.linalg.qr(joint - joint.mean(axis=0), mode="r") / np.sqrt(count - 1)
+                deviations[:, k] = np.linalg.norm(X @ root[:, :-1].T + root[:, -1], axis=1)
+        return deviations[:, 0] if blocks == 1 else deviations
 
     def predict(self, X: Any) -> Any:
         """Class with the largest posterior mean score."""
@@ -288,15 +327,19 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
     def predict_votes(self, X: Any) -> FloatArray:
         """Share of posterior draws that vote for each class: the Gibbs classifier's own law."""
         X = self._rows(X)
-        rows = design(X, self.fit_intercept)
-        draws = self._weight_draws().reshape(-1, self._n_blocks(), rows.shape[1])
-        votes = np.zeros((len(X), len(self.classes_)))
-        step = max(1, CHUNK // (len(draws) * self._n_blocks()))
-        for start in range(0, len(X), step):
-            scores = np.einsum("skj,dj->dsk", draws, rows[start : start + step], optimize=True)
+        if isinstance(X, FileRows):
+            return np.concatenate([self._votes(part) for part in X.parts()])
+        return self._votes(X)
+
+    def _votes(self, X: Any) -> FloatArray:
+        coef, intercept = self._draws()
+        votes = np.zeros((X.shape[0], len(self.classes_)))
+        step = rows_at_a_time(len(coef) * coef.shape[1], coef.shape[2] > FULL_COVARIANCE)
+        for start in range(0, X.shape[0], step):
+            scores = draw_scores(X[start : start + step], coef, intercept)
             chosen: IntArray = (
                 (scores[..., 0] > 0).astype(int) if scores.shape[2] == 1 else scores.argmax(axis=2)
             )
             for k in range(len(self.classes_)):
-                votes[start : start + step, k] = (chosen == k).mean(axis=1)
+                votes[start : start + step, k] = (chosen == k).mean(axis=0)
         return votes

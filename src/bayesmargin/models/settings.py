@@ -11,6 +11,7 @@ from bayesmargin.samplers import (
     SSGNHT,
     AugmentationGibbs,
     AusterityMetropolis,
+    Auto,
     LangevinMC,
     Sampler,
     SubgradientHMC,
@@ -18,7 +19,7 @@ from bayesmargin.samplers import (
 from bayesmargin.samplers.base import require_choice, require_positive
 
 SAMPLERS: dict[str, type[Sampler]] = {
-    "auto": SSGNHT,
+    "auto": Auto,
     "ssgnht": SSGNHT,
     "ssgld": SSGLD,
     "sghmc": SGHMC,
@@ -73,7 +74,7 @@ def check_linear_settings(estimator: Any) -> Sampler:
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Sample weights as an array of non-negative finite numbers, ones when None."""
     if sample_weight is None:
-        return np.ones(n_rows)
+        return np.broadcast_to(np.ones(1), (n_rows,))
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
     weight = np.asarray(sample_weight, dtype=float)

@@ -1,9 +1,13 @@
-"""Compiled access to rows: the two operations every subgradient is made of."""
+"""Compiled access to rows: the few operations that every pass and every subgradient is made of.
+
+Weights of several classes come *interleaved* here: those of one feature side by side, so that a
+row reads each of its features' weights for all classes at once.
+"""
 
 from typing import Any, NamedTuple
 
 from bayesmargin.compiling import implements
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 
 def row_dot(rows: Any, index: int, weights: FloatArray) -> float:
@@ -16,9 +20,24 @@ def row_add(rows: Any, index: int, scale: float, out: FloatArray) -> None:
     raise TypeError(f"row_add is compiled for row layouts only, not for {type(rows).__name__}")
 
 
+def row_square_dot(rows: Any, index: int, weights: FloatArray) -> float:
+    """Inner product of the squares of row ``index`` with ``weights`` (generic)."""
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
+
+
+def row_square_add(rows: Any, index: int, scale: float, out: FloatArray) -> None:
+    """Add ``scale`` times the squares of row ``index`` to ``out`` (generic)."""
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
+
+
 def row_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> None:
     """Inner products of a row with every column of ``table`` (generic, compiled only)."""
-    raise TypeError(f"row_scores is compiled for row layouts only, not for {type(rows).__name__}")
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
+
+
+def row_spread(rows: Any, index: int, factors: FloatArray, power: int, out: FloatArray) -> None:
+    """Add row ``index`` (``power`` 2: its squares) times each class's factor, interleaved."""
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
 
 
 class DenseRows(NamedTuple):
@@ -43,6 +62,22 @@ def dense_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: 
         out[j] += scale * values[index, j]
 
 
+@implements(row_square_dot, DenseRows)
+def dense_square_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    values = rows.values
+    total = 0.0
+    for j in range(values.shape[1]):
+        total += values[index, j] * values[index, j] * weights[j]
+    return total
+
+
+@implements(row_square_add, DenseRows)
+def dense_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
+    values = rows.values
+    for j in range(values.shape[1]):
+        out[j] += scale * values[index, j] * values[index, j]
+
+
 @implements(row_scores, DenseRows)
 def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
     values = rows.values
@@ -53,3 +88,83 @@ def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # 
         value = values[index, j]
         for k in range(n_classes):
             scores[k] += value * table[j, k]
+
+
+@implements(row_spread, DenseRows)
+def dense_spread(rows, index, factors, power, out):  # type: ignore[no-untyped-def] # noqa: D103
+    values, count = rows.values, factors.shape[0]
+    for j in range(values.shape[1]):
+        value = values[index, j] if power == 1 else values[index, j] * values[index, j]
+        for c in range(count):
+            out[j * count + c] += value * factors[c]
+
+
+class SparseRows(NamedTuple):
+    """Rows of a compressed sparse matrix, in any order and without a copy of its entries.
+
+    Row ``i`` holds ``values[k]`` in column ``indices[k]`` for ``k`` from ``begin[i]`` to
+    ``end[i]``; with ``constant`` equal to 1 it also holds a one in column ``last``, the intercept.
+    """
+
+    begin: IntArray
+    end: IntArray
+    indices: IntArray
+    values: FloatArray
+    constant: int
+    last: int
+
+
+@implements(row_dot, SparseRows)
+def sparse_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    total = 0.0
+    for k in range(rows.begin[index], rows.end[index]):
+        total += rows.values[k] * weights[rows.indices[k]]
+    return total + weights[rows.last] if rows.constant else total
+
+
+@implements(row_add, SparseRows)
+def sparse_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
+    for k in range(rows.begin[index], rows.end[index]):
+        out[rows.indices[k]] += scale * rows.values[k]
+    if rows.constant:
+        out[rows.last] += scale
+
+
+@implements(row_square_dot, SparseRows)
+def sparse_square_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
+    total = 0.0
+    for k in range(rows.begin[index], rows.end[index]):
+        total += rows.values[k] * rows.values[k] * weights[rows.indices[k]]
+    return total + weights[rows.last] if rows.constant else total
+
+
+@implements(row_square_add, SparseRows)
+def sparse_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
+    for k in range(rows.begin[index], rows.end[index]):
+        out[rows.indices[k]] += scale * rows.values[k] * rows.values[k]
+    if rows.constant:
+        out[rows.last] += scale
+
+
+@implements(row_scores, SparseRows)
+def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    count = scores.shape[0]
+    for c in range(count):
+        scores[c] = table[rows.last, c] if rows.constant else 0.0
+    for k in range(rows.begin[index], rows.end[index]):
+        value, column = rows.values[k], rows.indices[k]
+        for c in range(count):
+            scores[c] += value * table[column, c]
+
+
+@implements(row_spread, SparseRows)
+def sparse_spread(rows, index, factors, power, out):  # type: ignore[no-untyped-def] # noqa: D103
+    count = factors.shape[0]
+    for k in range(rows.begin[index], rows.end[index]):
+        value = rows.values[k] if power == 1 else rows.values[k] * rows.values[k]
+        first = rows.indices[k] * count
+        for c in range(count):
+            out[first + c] += value * factors[c]
+    if rows.constant:
+        for c in range(count):
+            out[rows.last * count + c] += factors[c]

@@ -1,7 +1,7 @@
 """Streaming access to rows: blocks for the passes over all data, and a gather for those kept."""
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,15 +11,19 @@ BLOCK_BYTES = 1 << 21  # about the size of a core's cache: a block is read from 
 
 
 class RowSource(Protocol):
-    """Rows of a design matrix, the constant column of the intercept included."""
+    """Rows of a design matrix, the constant column of the intercept included.
+
+    Values are a matrix, or :class:`~bayesmargin.rows.layout.SparseRows` for sparse rows of many
+    columns.
+    """
 
     n_rows: int
     n_columns: int
 
-    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield ``(range of rows, their values)`` in order, each row once."""
 
-    def take(self, index: IntArray) -> FloatArray:
+    def take(self, index: IntArray) -> Any:
         """Values of the rows ``index``, in that order."""
 
 

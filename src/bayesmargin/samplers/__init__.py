@@ -1,6 +1,7 @@
 """Samplers: each a set of settings that an estimator's ``sampler=`` takes, by name or as object."""
 
 from bayesmargin.samplers.augmentation_settings import AugmentationGibbs
+from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.hamiltonian_settings import LangevinMC, SubgradientHMC
 from bayesmargin.samplers.random_walk_settings import AusterityMetropolis
@@ -12,6 +13,7 @@ __all__ = [
     "SSGNHT",
     "AugmentationGibbs",
     "AusterityMetropolis",
+    "Auto",
     "LangevinMC",
     "Sampler",
     "SubgradientHMC",

@@ -4,7 +4,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,8 +46,29 @@ class Ensemble:
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
     facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
     """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
+    step_is_given: bool = False
+    """Whether the user chose the step: it is then never changed, and a divergence is an error."""
+    fallback: Callable[[], "Ensemble"] | None = None
+    """Chains of a slower, safer sampler, for the case that this one's draws turn out poor."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
+    movable: bool = True
+    """Whether starting again around draws is of any use."""
+    kept: "KeptDraws | None" = None
+    """Where the chains of a wide problem put their draws; None when ``draws`` holds them."""
+
+
+class KeptDraws(Protocol):
+    """Draws kept outside the chains, which show only some coordinates."""
+
+    def reserve(self, n_draws: int) -> None:
+        """Make room for ``n_draws`` draws a chain and begin to keep them."""
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the weights over all draws."""
+
+    def checked(self) -> tuple[FloatArray, FloatArray]:
+        """Some draws as positions (1, draw, coordinate), and the mean position of all."""
 
 
 class Sampler(ABC):

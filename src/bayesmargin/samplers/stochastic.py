@@ -13,6 +13,7 @@ import numpy as np
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
+from bayesmargin.anchor.screening import SCREEN
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, anchored_target, plain_target
 from bayesmargin.chains import Chain
 from bayesmargin.problem import Problem
@@ -20,12 +21,13 @@ from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require
 from bayesmargin.samplers.friction import Friction
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.thermostat import EulerThermostat, SymmetricThermostat
+from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.state import initial_state
 from bayesmargin.steps import AdaGrad, Constant, Polynomial, Preconditioner, RMSprop, Unscaled
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 
-SMOOTH = 0.6  # roughness up to which the default steps need no reduction
+SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
 
@@ -74,6 +76,8 @@ class StochasticSampler(Sampler):
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Prepare the target and place one chain a generator on it."""
+        if is_wide(problem):
+            return start_wide(self, problem, generators)
         if not self.control_variates and self.preconditioner != "hessian":
             return self._place(problem, generators, None, 1.0)
         return self._place(problem, generators, fit_anchor(problem, generators[-1]), 1.0)
@@ -90,7 +94,7 @@ class StochasticSampler(Sampler):
         if anchor is None:
             step = self.step or self.default_step()
             return plain_target(problem, batch_size, rng), shrink * step
-        states = row_states(problem, anchor)
+        states = row_states(problem, anchor, SCREEN if self.control_variates else None)
         gentle = min(1.0, SMOOTH / max(states.roughness(), 1e-12))
         step = shrink * (self.step or self.default_step() * gentle)
         prepared = anchored_target(
@@ -134,7 +138,7 @@ class StochasticSampler(Sampler):
             chains=chains,
             weights=prepared.weights,
             thin=self.thin or max(1, round(0.5 * pace)),
-            warmup=self.burn_in if self.burn_in is not None else round(50 * pace),
+            warmup=self.burn_in if self.burn_in is not None else max(50, round(50 * pace)),
             adaptive=self.thin is None and self.burn_in is None,
             info={
                 "sampler": type(self).__name__,
@@ -148,6 +152,7 @@ class StochasticSampler(Sampler):
             target=prepared.target,
             temperature=partial(self.temperature, step),
             restart=restart if self.preconditioner == "hessian" else None,
+            step_is_given=self.step is not None,
         )
 
 
@@ -194,6 +199,11 @@ class SSGLD(StochasticSampler):
         Whether the gradient is corrected by the states of the rows at the anchor.
     burn_in, thin : int, optional
         Iterations discarded, and between draws. Left out, chosen from R-hat and ESS.
+    lazy : bool, optional
+        Sparse rows of many features and a Gaussian prior: whether a step moves only the weights
+        that its batch reads and the others later, in one exact jump
+        (:mod:`bayesmargin.samplers.lazy`). Left out, wherever a batch reads less than half of the
+        weights.
 
     Examples
     --------
@@ -207,6 +217,7 @@ class SSGLD(StochasticSampler):
     exponent: float = 1.0 / 6.0
     freeze_after: int | None = None
     lagged: bool = True
+    lazy: bool | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,227 @@
+r"""The anchor of a wide problem: a diagonal covariance with a few directions put right.
+
+With thousands of features a full covariance is out of reach. The Gaussian here has standard
+deviations :math:`s_j = H_{jj}^{-1/2}` from the smoothed Hessian
+
+.. math:: H = \Lambda_0 + \sum_d \omega_d\,x_d x_d^T, \qquad
+          \omega_d = c_d\,\varphi(\mu_d/\sigma_d)/\sigma_d, \qquad
+          \sigma_d^2 = \sum_j s_j^2 x_{dj}^2,
+
+and a mean that minimises the expected energy for those :math:`\sigma`; the two are found in turn.
+What a diagonal misses is a handful of directions along which many features pull together (the
+intercept, the length of a document). They are the leading eigenvectors :math:`q_i` of
+:math:`A = diag(s)\,H\,diag(s)`, and the coordinates
+:math:`w = m + s \odot (u + \sum_i (\lambda_i^{-1/2} - 1)\, q_i q_i^T u)` undo them.
+
+More than two classes use the softmax-smoothed hinge of :mod:`bayesmargin.anchor.multiclass` and
+the diagonal alone; their weights are *interleaved*, the classes of one feature side by side.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.special import ndtr
+from threadpoolctl import threadpool_limits
+
+from bayesmargin.anchor.wide_multiclass import softmax_energy
+from bayesmargin.beliefs import normal_density
+from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import block_products, block_scores, block_square_sum, block_sum
+from bayesmargin.types import FloatArray
+
+ROUNDS = 5
+SETTLED = 0.02  # mean change of the log standard deviations
+DIRECTIONS = 8
+STIFF = 1.5  # eigenvalue of the scaled Hessian from which a direction is worth undoing
+
+
+@dataclass(frozen=True)
+class WideAnchor:
+    """Mean, standard deviations, and stiff directions with their eigenvalues.
+
+    All are in the order of the target: interleaved when there are more than two classes.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    directions: FloatArray
+    eigenvalues: FloatArray
+    deviation: FloatArray
+    passes: int
+
+
+def interleaved(vector: FloatArray, n_blocks: int) -> FloatArray:
+    """Reorder weights from classes one after another to features one after another."""
+    if n_blocks == 1:
+        return vector
+    return np.ascontiguousarray(vector.reshape(n_blocks, -1).T).ravel()
+
+
+def by_class(weights: FloatArray, n_blocks: int) -> FloatArray:
+    """Undo :func:`interleaved` along the last axis."""
+    if n_blocks == 1:
+        return weights
+    parts = weights.reshape(*weights.shape[:-1], -1, n_blocks)
+    return np.swapaxes(parts, -1, -2).reshape(weights.shape)
+
+
+class _Passes:
+    """The passes over the rows that fitting the anchor takes."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.count = 0
+
+    def deviations(self, scale: FloatArray) -> FloatArray:
+        """Standard deviation of each row's score; the mean over classes when there are several."""
+        result = np.empty(self.problem.source.n_rows)
+        blocks = self.problem.n_blocks
+        own = np.sqrt((scale.reshape(-1, blocks) ** 2).mean(axis=1))
+        nothing = np.zeros(self.problem.source.n_columns)
+        for span, block in self.problem.source.blocks():
+            result[span] = block_scores(block, nothing, own)[1]
+        self.count += 1
+        return np.maximum(result, 1e-300)
+
+    def energy(
+        self, mean: FloatArray, scale: FloatArray, deviation: FloatArray, curvature: bool = False
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Expected energy at ``mean``: value, gradient, and diagonal of the Hessian if wanted."""
+        problem, self.count = self.problem, self.count + 1
+        gradient, diagonal = np.zeros_like(mean), np.zeros_like(mean)
+        if problem.is_binary:
+            value = self._hinges(mean, deviation, gradient, diagonal if curvature else None)
+        else:
+            value = softmax_energy(
+                problem, mean, deviation, gradient, diagonal if curvature else None
+            )
+        blocks = problem.n_blocks
+        extra, slope, own = problem.prior.expectation(
+            by_class(mean, blocks), by_class(scale**2, blocks)
+        )
+        own = own if own.ndim == 1 else np.diag(own)
+        gradient += interleaved(slope, blocks)
+        diagonal += interleaved(np.broadcast_to(own, mean.shape), blocks)
+        return value + extra, gradient, diagonal
+
+    def _hinges(
+        self,
+        mean: FloatArray,
+        deviation: FloatArray,
+        gradient: FloatArray,
+        diagonal: FloatArray | None,
+    ) -> float:
+        problem, value = self.problem, 0.0
+        for span, block in problem.source.blocks():
+            sign, cost, width = problem.sign[span], problem.cost[span], deviation[span]
+            slack = problem.margin - sign * block_products(block, mean)
+            share, density = ndtr(slack / width), normal_density(slack / width)
+            value += float(cost @ (slack * share + width * density))
+            block_sum(block, -cost * sign * share, gradient)
+            if diagonal is not None:
+                block_square_sum(block, cost * density / width, diagonal)
+        return value
+
+    def curvature_of_rows(self, mean: FloatArray, deviation: FloatArray) -> FloatArray:
+        r"""Weight :math:`\omega_d` of each row in the smoothed Hessian (two classes)."""
+        problem, result = self.problem, np.empty(self.problem.source.n_rows)
+        for span, block in problem.source.blocks():
+            slack = problem.margin - problem.sign[span] * block_products(block, mean)
+            ratio = slack / deviation[span]
+            result[span] = problem.cost[span] * normal_density(ratio) / deviation[span]
+        self.count += 1
+        return result
+
+
+def fit_wide_anchor(problem: Problem, rng: np.random.Generator) -> WideAnchor:
+    """Diagonal Gaussian near the posterior, with its stiff directions."""
+    with threadpool_limits(1, "blas"):  # vectors only: threads would wait longer than they work
+        return _fitted(problem, rng)
+
+
+def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
+    passes = _Passes(problem)
+    size = problem.n_weights
+    mean: FloatArray = np.zeros(size)
+    start = problem.prior.expectation(mean, np.ones(size))[2]
+    start = start if start.ndim == 1 else np.diag(start)
+    scale = interleaved(1.0 / np.sqrt(np.broadcast_to(start, (size,))), problem.n_blocks)
+    deviation = passes.deviations(scale)
+    for _ in range(ROUNDS):
+        mean, moved = _lowest(passes, mean, scale, deviation)
+        _, _, diagonal = passes.energy(mean, scale, deviation, curvature=True)
+        change = float(np.mean(np.abs(np.log(diagonal * scale**2))))
+        scale = 1.0 / np.sqrt(diagonal)
+        deviation = passes.deviations(scale)
+        if change < SETTLED and moved < 0.1:
+            break
+    directions: FloatArray = np.zeros((0, size))
+    eigenvalues: FloatArray = np.zeros(0)
+    if problem.is_binary:
+        directions, eigenvalues = _stiff(passes, mean, scale, deviation, rng)
+        deviation = _corrected(problem, scale, deviation, directions, eigenvalues)
+    return WideAnchor(mean, scale, directions, eigenvalues, deviation, passes.count)
+
+
+def _lowest(
+    passes: _Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
+) -> tuple[FloatArray, float]:
+    """Mean of least expected energy for given deviations, and how far it moved (rms, in sd)."""
+
+    def objective(position: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient, _ = passes.energy(mean + scale * position, scale, deviation)
+        return value, scale * gradient
+
+    large = mean.size > 10**6
+    options = {"maxiter": 12 if large else 30, "maxcor": 4 if large else 10}
+    found = optimize.minimize(
+        objective, np.zeros_like(mean), jac=True, method="L-BFGS-B", options=options
+    )
+    return mean + scale * found.x, float(np.sqrt(np.mean(found.x**2)))
+
+
+def _stiff(
+    passes: _Passes,
+    mean: FloatArray,
+    scale: FloatArray,
+    deviation: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Leading eigenvectors of the scaled Hessian (as rows) and eigenvalues."""
+    problem = passes.problem
+    weight = passes.curvature_of_rows(mean, deviation)
+    own = problem.prior.expectation(mean, scale**2)[2]
+    own = own if own.ndim == 1 else np.diag(own)
+
+    def times(vector: FloatArray) -> FloatArray:
+        scaled, result = scale * vector.ravel(), np.zeros_like(mean)
+        for span, block in problem.source.blocks():
+            block_sum(block, weight[span] * block_products(block, scaled), result)
+        passes.count += 1
+        return scale * (result + own * scaled)
+
+    count = min(DIRECTIONS, mean.size - 2)
+    operator = LinearOperator((mean.size, mean.size), matvec=times, dtype=float)
+    values, vectors = eigsh(
+        operator, k=count, which="LA", tol=0.02, v0=rng.standard_normal(mean.size)
+    )
+    stiff = values > STIFF
+    return np.ascontiguousarray(vectors[:, stiff].T), values[stiff]
+
+
+def _corrected(
+    problem: Problem,
+    scale: FloatArray,
+    deviation: FloatArray,
+    directions: FloatArray,
+    eigenvalues: FloatArray,
+) -> FloatArray:
+    """Standard deviations of the rows' scores once the stiff directions are narrowed."""
+    variance = deviation**2
+    for direction, eigenvalue in zip(directions, eigenvalues, strict=True):
+        for span, block in problem.source.blocks():
+            along = block_products(block, scale * direction)
+            variance[span] -= (1.0 - 1.0 / eigenvalue) * along**2
+    return np.sqrt(np.maximum(variance, 1e-6 * deviation**2))

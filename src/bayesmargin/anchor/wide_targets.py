@@ -1,0 +1,110 @@
+"""From a wide problem and its anchor to a compiled target: nothing copied, nothing whitened."""
+
+import numpy as np
+
+from bayesmargin.anchor.screening import allocate, gradient_noise, screen
+from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, prior_in_weights
+from bayesmargin.anchor.wide import WideAnchor, interleaved
+from bayesmargin.anchor.wide_multiclass import winning_options
+from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
+from bayesmargin.coordinates import Scaled, Spiked
+from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import as_rows, block_products, block_sum
+from bayesmargin.rows.layout import SparseRows
+from bayesmargin.target import BinaryHinge, InterleavedHinge, Target
+from bayesmargin.types import FloatArray, IntArray
+
+NORMAL_COST = 8.0  # of drawing a normal variate, in entries of a row read
+HEAT = 0.15  # of the thermostat by gradient noise, in the coordinate that has most of it
+
+
+def wide_target(
+    problem: Problem,
+    anchor: WideAnchor,
+    batch_size: int | None,
+    step: float,
+    rng: np.random.Generator,
+    *,
+    control_variates: bool = True,
+) -> PreparedTarget:
+    """Target around a wide anchor, in scaled coordinates."""
+    drift: FloatArray = np.zeros(problem.n_weights)
+    reference, lead = _states(problem, anchor, drift)
+    if not control_variates:
+        drift, lead = np.zeros(problem.n_weights), np.zeros_like(lead)
+        reference = np.zeros_like(reference) if problem.is_binary else problem.label
+    width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
+    screening = screen(lead / width, problem.cost * width, rng)
+    rows = as_rows(problem.source.take(screening.index))
+    wanted = batch_size or affordable_batch(problem, anchor, screening.index, rows, step)
+    strata = allocate(screening, wanted, step)
+    if not control_variates:
+        strata = strata._replace(take=np.array([min(wanted, screening.index.size)]))
+    prior = prior_in_weights(_reordered(problem.prior, problem.n_blocks), problem.n_weights)
+    hinge = _hinge(problem, screening.index, reference)
+    coordinates = wide_coordinates(anchor)
+    target = Target(rows, hinge, prior, coordinates, strata, drift)
+    noise = gradient_noise(screening, strata, problem.n_weights)
+    return PreparedTarget(target, coordinates, noise, screening.index.size)
+
+
+def wide_coordinates(anchor: WideAnchor) -> Scaled | Spiked:
+    """Coordinates in which the anchor is a standard normal distribution."""
+    if len(anchor.eigenvalues) == 0:
+        return Scaled(anchor.mean, anchor.scale)
+    gain = 1.0 / np.sqrt(anchor.eigenvalues) - 1.0
+    return Spiked(anchor.mean, anchor.scale, anchor.directions, gain)
+
+
+def affordable_batch(
+    problem: Problem,
+    anchor: WideAnchor,
+    index: IntArray,
+    rows: object,
+    step: float,
+) -> int:
+    r"""Rows a step: as many as the noise of the step costs, and enough to keep it cool.
+
+    A share :math:`f` of the rows gives coordinate :math:`j` gradient noise
+    :math:`(1/f - 1)\,s_j^2 \sum_d c_d^2 p_d (1 - p_d) x_{dj}^2`. Since
+    :math:`p (1 - p) \le 0.63\,\varphi`, that is at most
+    :math:`0.63\,c\sigma (1/f - 1)`, whatever the
+    coordinate.
+    """
+    entries = rows.end - rows.begin if isinstance(rows, SparseRows) else None
+    per_row = float(entries.mean()) if entries is not None else problem.source.n_columns
+    balanced = NORMAL_COST * problem.n_weights / max(1.0, per_row * problem.n_blocks)
+    spread = 0.63 * float(np.quantile(problem.cost[index] * anchor.deviation[index], 0.9))
+    cool = index.size / (1.0 + 2.0 * HEAT / max(1e-12, step * spread))
+    return int(min(index.size, max(16.0, balanced, cool)))
+
+
+def _states(problem: Problem, anchor: WideAnchor, drift: FloatArray) -> tuple[IntArray, FloatArray]:
+    """States of all rows at the anchor, how far beyond the kink they lie; adds to ``drift``."""
+    if not problem.is_binary:
+        return winning_options(problem, anchor.mean, drift)
+    slack = np.empty(problem.source.n_rows)
+    for span, block in problem.source.blocks():
+        sign, cost = problem.sign[span], problem.cost[span]
+        slack[span] = problem.margin - sign * block_products(block, anchor.mean)
+        block_sum(block, -cost * sign * (slack[span] > 0.0), drift)
+    return (slack > 0.0).astype(np.int64), slack
+
+
+def _hinge(
+    problem: Problem, index: IntArray, reference: IntArray
+) -> BinaryHinge | InterleavedHinge:
+    cost = np.ascontiguousarray(problem.cost[index], dtype=float)
+    if problem.is_binary:
+        slack = np.full(index.size, problem.margin)
+        return BinaryHinge(problem.sign[index].astype(ROW_TYPE), slack, cost, reference[index])
+    label = problem.label[index].astype(np.int64)
+    return InterleavedHinge(label, problem.margin, problem.n_classes, cost, reference[index])
+
+
+def _reordered(prior: Belief, n_blocks: int) -> Belief:
+    """Prior of interleaved weights."""
+    if isinstance(prior, LaplaceBelief):
+        return LaplaceBelief(interleaved(prior.scale, n_blocks))
+    precision = prior.precision if prior.precision.ndim == 1 else np.diag(prior.precision)
+    return GaussianBelief(interleaved(prior.mean, n_blocks), interleaved(precision, n_blocks))

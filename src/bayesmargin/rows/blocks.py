@@ -1,0 +1,95 @@
+"""What passes over all rows do with a block, dense or sparse, single-threaded and in one reading.
+
+A block from :meth:`RowSource.blocks` is small, and a multi-threaded matrix-vector product spends
+longer waking its threads than multiplying; sparse blocks need their own loops anyway.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from bayesmargin.compiling import jit
+from bayesmargin.rows.layout import (
+    DenseRows,
+    SparseRows,
+    row_add,
+    row_dot,
+    row_square_add,
+    row_square_dot,
+)
+from bayesmargin.types import FloatArray
+
+THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
+
+Block = FloatArray | SparseRows
+
+
+def narrow_blas(n_columns: int) -> AbstractContextManager[Any]:
+    """One BLAS thread while blocks are narrow; on a busy machine waiting for more costs tenfold."""
+    return threadpool_limits(1, "blas") if n_columns < THREADS_PAY else nullcontext()
+
+
+def as_rows(block: Block) -> DenseRows | SparseRows:
+    """Block in the form that compiled code reads."""
+    if isinstance(block, SparseRows):
+        return block
+    return DenseRows(np.ascontiguousarray(block))
+
+
+def block_length(block: Block) -> int:
+    """Number of rows of a block."""
+    return len(block.begin) if isinstance(block, SparseRows) else block.shape[0]
+
+
+def block_scores(block: Block, weights: FloatArray, scale: FloatArray) -> tuple[Any, Any]:
+    """Inner products of the rows with ``weights``, and norms of the rows times ``scale``."""
+    size = block_length(block)
+    scores, norms = np.empty(size), np.empty(size)
+    _scores(as_rows(block), weights, scale * scale, scores, norms)
+    return scores, norms
+
+
+def block_products(block: Block, weights: FloatArray) -> FloatArray:
+    """Inner products of the rows with ``weights``."""
+    scores = np.empty(block_length(block))
+    _products(as_rows(block), weights, scores)
+    return scores
+
+
+def block_sum(block: Block, factors: FloatArray, total: FloatArray) -> None:
+    """Add the rows, each times its factor, to ``total``."""
+    _sum(as_rows(block), factors, total)
+
+
+def block_square_sum(block: Block, factors: FloatArray, total: FloatArray) -> None:
+    """Add the squares of the rows, each times its factor, to ``total``."""
+    _square_sum(as_rows(block), factors, total)
+
+
+@jit
+def _scores(rows, weights, squares, scores, norms):  # type: ignore[no-untyped-def]
+    for i in range(scores.shape[0]):
+        scores[i] = row_dot(rows, i, weights)
+        norms[i] = np.sqrt(row_square_dot(rows, i, squares))
+
+
+@jit
+def _products(rows, weights, scores):  # type: ignore[no-untyped-def]
+    for i in range(scores.shape[0]):
+        scores[i] = row_dot(rows, i, weights)
+
+
+@jit
+def _sum(rows, factors, total):  # type: ignore[no-untyped-def]
+    for i in range(factors.shape[0]):
+        if factors[i] != 0.0:
+            row_add(rows, i, factors[i], total)
+
+
+@jit
+def _square_sum(rows, factors, total):  # type: ignore[no-untyped-def]
+    for i in range(factors.shape[0]):
+        if factors[i] != 0.0:
+            row_square_add(rows, i, factors[i], total)

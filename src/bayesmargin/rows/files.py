@@ -1,0 +1,146 @@
+"""Rows in files larger than memory: one interface over ``.npy``, svmlight and Parquet.
+
+A fit reads a file a few times from beginning to end (for the anchor, the states of the rows and
+the calibration) and once more to gather the rows near their kinks, which is all that sampling
+needs in memory.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesmargin.rows.readahead import read_ahead
+from bayesmargin.rows.sparse import SparseSource
+from bayesmargin.types import IntArray
+
+MEMORY = 256 << 20  # bytes for pieces of a file, unless the user says otherwise
+
+
+class FileRows(ABC):
+    """Rows of a file, opened with :func:`bayesmargin.rows.open_rows` and passed to ``fit`` as X.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and features.
+    labels : array or None
+        Labels, where the file holds them.
+    feature_names : list of str or None
+        Names of the features, where the file holds them.
+    memory : int
+        Bytes that pieces of the file may take.
+    """
+
+    shape: tuple[int, int]
+    labels: Any
+    feature_names: list[str] | None
+    memory: int
+
+    @abstractmethod
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """Yield ``(first row, matrix)`` from beginning to end, dense or CSR."""
+
+    @abstractmethod
+    def __getitem__(self, index: IntArray) -> Any:
+        """Matrix of some rows, in the order given."""
+
+    def parts(self) -> Iterator[Any]:
+        """Matrices from beginning to end, the next one read ahead."""
+        for _, part in read_ahead(self.pieces):
+            yield part
+
+    def source(self, intercept: bool) -> "FileSource":
+        """The rows as passes over all data see them."""
+        return FileSource(self, intercept)
+
+    def checked_labels(self, estimator: Any, y: Any, reset: bool, needed: bool = True) -> Any:
+        """Check the width against ``estimator`` and return the labels, given or from the file."""
+        if reset:
+            estimator.n_features_in_ = self.shape[1]
+            if self.feature_names is not None:
+                estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
+        elif estimator.n_features_in_ != self.shape[1]:
+            raise ValueError(
+                f"the file has {self.shape[1]} features, but {type(estimator).__name__} is "
+                f"expecting {estimator.n_features_in_} features as input"
+            )
+        if not needed:
+            return None
+        if y is None:
+            y = self.labels
+        if y is None:
+            raise ValueError("the file holds no labels: pass y, or name the label column")
+        y = np.asarray(y)
+        if y.shape != (self.shape[0],):
+            raise ValueError(f"y has the shape {y.shape}, but the file has {self.shape[0]} rows")
+        return y
+
+
+class FileSource:
+    """A :class:`~bayesmargin.rows.RowSource` over a file, with a constant column if wanted."""
+
+    def __init__(self, rows: FileRows, intercept: bool) -> None:
+        self.rows = rows
+        self.intercept = intercept
+        self.n_rows = rows.shape[0]
+        self.n_columns = rows.shape[1] + int(intercept)
+        self.memory = rows.memory
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Yield ``(range of rows, their values)`` in order, the next piece read ahead."""
+        for start, part in read_ahead(self.rows.pieces):
+            size = max(1, (1 << 21) // (8 * self.n_columns)) if not sparse.issparse(part) else 8192
+            for first in range(0, part.shape[0], size):
+                block = part[first : first + size]
+                span = slice(start + first, start + first + block.shape[0])
+                yield span, self._design(block)
+
+    def take(self, index: IntArray) -> Any:
+        """Values of the rows ``index``, in that order."""
+        return self._design(self.rows[index])
+
+    def _design(self, part: Any) -> Any:
+        if sparse.issparse(part):
+            return SparseSource(part, self.intercept).take(np.arange(part.shape[0]))
+        if not self.intercept:
+            return part
+        design = np.ones((part.shape[0], self.n_columns), dtype=part.dtype)
+        design[:, :-1] = part
+        return design
+
+
+class NpyRows(FileRows):
+    """A matrix in a ``.npy`` file, mapped into memory."""
+
+    def __init__(self, path: Path, labels: Any, memory: int) -> None:
+        try:
+            self.values = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise ValueError(f"{path} is not a readable .npy file: {error}") from error
+        if self.values.ndim != 2 or self.values.dtype.kind not in "fiu":
+            raise ValueError(
+                f"{path} holds an array of shape {self.values.shape} and type "
+                f"{self.values.dtype}: a numeric matrix is needed"
+            )
+        self.shape = self.values.shape
+        self.memory, self.feature_names = memory, None
+        self.labels = labels
+
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """Yield ``(first row, matrix)`` from beginning to end."""
+        size = max(1, self.memory // (4 * self.values.dtype.itemsize * self.shape[1]))
+        for start in range(0, self.shape[0], size):
+            yield start, floating(np.array(self.values[start : start + size]))
+
+    def __getitem__(self, index: IntArray) -> Any:
+        """Matrix of some rows, in the order given."""
+        return floating(np.asarray(self.values[index]))
+
+
+def floating(values: Any) -> Any:
+    """Values in single or double precision."""
+    return values if values.dtype in (np.float32, np.float64) else values.astype(float)

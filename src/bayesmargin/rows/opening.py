@@ -1,0 +1,67 @@
+"""Opening files of rows by their name."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.rows.files import MEMORY, FileRows, NpyRows
+from bayesmargin.rows.parquet import SUFFIXES, ParquetRows
+from bayesmargin.rows.svmlight import OPENERS, SvmlightRows
+
+
+def open_rows(
+    path: Any,
+    *,
+    label: str | None = None,
+    labels: Any = None,
+    n_features: int | None = None,
+    memory: int = MEMORY,
+) -> FileRows:
+    r"""Open a file larger than memory; the result goes to ``fit`` and ``predict`` as ``X``.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.npy`` matrix, a Parquet file or a folder of them, or a svmlight file, which may be
+        compressed (``.gz``, ``.bz2``, ``.xz``).
+    label : str, optional
+        Parquet: name of the column of labels; without it ``fit`` needs ``y``.
+    labels : array-like or path, optional
+        ``.npy``: the labels, or a ``.npy`` file of them; without it ``fit`` needs ``y``.
+    n_features : int, optional
+        svmlight: number of features, when the last ones may not occur.
+    memory : int
+        Bytes that pieces of the file may take in memory at any time.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesmargin import BayesianLinearSVC
+    >>> from bayesmargin.rows import open_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.svm")
+    ...     _ = path.write_text("+1 1:0.5 3:1.0\n-1 2:2.0\n")
+    ...     rows = open_rows(path)
+    >>> rows.shape, rows.labels
+    ((2, 3), array([ 1., -1.]))
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {path}")
+    if memory < 1 << 20:
+        raise ValueError(f"memory={memory!r} is not allowed: it is at least 1 MiB (1048576 bytes)")
+    if path.is_dir() or path.suffix in SUFFIXES:
+        return ParquetRows(path, label, memory)
+    if label is not None:
+        raise ValueError(f"label={label!r} names a column, and {path} is not a Parquet file")
+    if path.suffix == ".npy":
+        if isinstance(labels, str | Path):
+            labels = np.load(labels, allow_pickle=False)
+        return NpyRows(path, labels, memory)
+    if path.suffix in OPENERS or path.suffix in (".svm", ".svmlight", ".libsvm", ".txt", ".dat"):
+        return SvmlightRows(path, n_features, memory)
+    raise ValueError(
+        f"{path}: the kind of file is not known by its name; files end in .npy, .parquet, .svm, "
+        ".svmlight, .libsvm, .txt, .dat, .gz, .bz2 or .xz"
+    )

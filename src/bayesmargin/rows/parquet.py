@@ -1,0 +1,191 @@
+"""Rows of Parquet files, one file or a folder of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.rows.files import FileRows
+from bayesmargin.types import FloatArray, IntArray
+
+SUFFIXES = (".parquet", ".pq")
+
+
+class ParquetRows(FileRows):
+    """Numeric columns of Parquet files as rows; one column, named ``label``, holds the labels.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder whose ``.parquet`` files are read in the order of their names.
+    label : str or None
+        Column of the labels.
+    memory : int
+        Bytes that pieces in memory may take.
+    """
+
+    def __init__(self, path: Path, label: str | None, memory: int) -> None:
+        self.paths = _files(path)
+        self.memory = memory
+        self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
+        schema, n_rows = None, 0
+        for file in self.paths:
+            with _reading(file) as opened:
+                names = [(field.name, str(field.type)) for field in opened.schema_arrow]
+                _check_schema(file, names, self.paths[0], schema)
+                schema = schema or names
+                for group in range(opened.num_row_groups):
+                    self.groups.append((file, group, n_rows))
+                    n_rows += opened.metadata.row_group(group).num_rows
+        assert schema is not None
+        self.feature_names = _features(path, schema, label)
+        self.shape = (n_rows, len(self.feature_names))
+        self.label = label
+        self.labels = None if label is None else self._label_column(label)
+
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """Yield ``(first row, matrix)`` from beginning to end."""
+        assert self.feature_names is not None
+        size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
+        row = 0
+        for file in self.paths:
+            with _reading(file) as opened:
+                for batch in opened.iter_batches(size, columns=self.feature_names):
+                    yield row, _matrix(batch, file, self.feature_names)
+                    row += batch.num_rows
+
+    def __getitem__(self, index: IntArray) -> FloatArray:
+        """Matrix of some rows, in the order given, gathered in one ordered pass."""
+        index = np.asarray(index)
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        result = np.empty((len(index), self.shape[1]), dtype=np.float32)
+        assert self.feature_names is not None
+        for file in self.paths:
+            with _reading(file) as opened:
+                for owner, group, first in self.groups:
+                    if owner != file:
+                        continue
+                    count = opened.metadata.row_group(group).num_rows
+                    low, high = np.searchsorted(wanted, [first, first + count])
+                    if low == high:
+                        continue
+                    self._gather(
+                        opened, file, group, first, wanted[low:high], order[low:high], result
+                    )
+        return result
+
+    def _gather(
+        self,
+        opened: Any,
+        file: Path,
+        group: int,
+        first: int,
+        wanted: IntArray,
+        places: IntArray,
+        result: FloatArray,
+    ) -> None:
+        """Copy the wanted rows of one row group to their places."""
+        assert self.feature_names is not None
+        size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
+        batches = opened.iter_batches(size, row_groups=[group], columns=self.feature_names)
+        for batch in batches:
+            low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
+            if low < high:
+                part = batch.take(_arrow().array(wanted[low:high] - first))
+                result[places[low:high]] = _matrix(part, file, self.feature_names)
+            first += batch.num_rows
+
+    def _label_column(self, label: str) -> Any:
+        parts = []
+        for file in self.paths:
+            with _reading(file) as opened:
+                column = opened.read(columns=[label]).column(0)
+                if column.null_count:
+                    row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+                    raise ValueError(
+                        f"{file}: the label column {label!r} has no value in row {row}"
+                    )
+                parts.append(column.to_numpy())
+        return np.concatenate(parts)
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from error
+    return pyarrow
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[Any]:
+    """Open a Parquet file; errors of the format name it."""
+    pyarrow = _arrow()
+    try:
+        with pyarrow.parquet.ParquetFile(file) as opened:
+            yield opened
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowIOError) as error:
+        size = file.stat().st_size
+        raise ValueError(
+            f"{file} ({size} bytes) is not a readable Parquet file: {error}"
+        ) from error
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    if not found:
+        raise ValueError(f"the folder {path} holds no .parquet files")
+    return found
+
+
+def _check_schema(
+    file: Path, names: list[tuple[str, str]], first: Path, schema: list[tuple[str, str]] | None
+) -> None:
+    if schema is None or names == schema:
+        return
+    here, there = dict(names), dict(schema)
+    odd = sorted(set(here.items()) ^ set(there.items()))
+    what = f"column {odd[0][0]!r}" if odd else "the order of the columns"
+    raise ValueError(
+        f"{file} and {first} disagree about {what}: all files of a folder need the same columns "
+        "with the same types, in the same order"
+    )
+
+
+def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> list[str]:
+    names = [name for name, _ in schema]
+    if label is not None and label not in names:
+        shown = ", ".join(repr(name) for name in names[:20])
+        raise ValueError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
+    numeric = ("int", "uint", "float", "double", "halffloat", "bool")
+    for name, kind in schema:
+        if name != label and not kind.startswith(numeric):
+            raise ValueError(f"column {name!r} of {path} has the type {kind}: features are numbers")
+    return [name for name in names if name != label]
+
+
+def _matrix(batch: Any, file: Path, names: list[str]) -> FloatArray:
+    """Columns of a batch as a C-ordered matrix in single precision."""
+    columns = np.empty((len(names), batch.num_rows), dtype=np.float32)
+    for j, name in enumerate(names):
+        column = batch.column(j)
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+            raise ValueError(f"{file}: column {name!r} has no value in row {row} of a batch")
+        columns[j] = column.to_numpy(zero_copy_only=False)
+    return _transposed(columns)
+
+
+def _transposed(columns: FloatArray) -> FloatArray:
+    """Transpose in tiles that fit a core's cache."""
+    n_columns, n_rows = columns.shape
+    result = np.empty((n_rows, n_columns), dtype=columns.dtype)
+    for start in range(0, n_rows, 1024):
+        result[start : start + 1024] = columns[:, start : start + 1024].T
+    return result

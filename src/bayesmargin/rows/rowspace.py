@@ -1,0 +1,97 @@
+r"""Few rows of many columns: the posterior lives in the space that the rows span.
+
+With a prior :math:`w \sim N(0, diag(s)^2)` write :math:`w = s \odot v`. The hinges see :math:`v`
+through the rows :math:`\tilde x_d = s \odot x_d` only. With an orthonormal basis :math:`V` of their
+span,
+
+.. math:: v = V a + (I - V V^T)\,\nu,
+
+the posterior of :math:`a` is that of the same model with the rows :math:`V^T\tilde x_d` and the
+prior :math:`N(0, I)`, and :math:`\nu \sim N(0, I)` is independent of it and of the data. That is
+exact, and a problem of 60 rows and 7,000 columns becomes one of 60 columns.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from bayesmargin.beliefs import GaussianBelief
+from bayesmargin.problem import Problem
+from bayesmargin.rows.layout import SparseRows
+from bayesmargin.rows.source import DenseSource
+from bayesmargin.rows.sparse import DENSE_COLUMNS
+from bayesmargin.storage import Moments, draw_array
+from bayesmargin.types import FloatArray
+
+MAX_ROWS = 600  # rows up to which a full covariance in their span is quickly found
+NEGLIGIBLE = 1e-12  # share of the largest eigenvalue below which a direction is rounding error
+
+
+class RowSpace:
+    """A problem in the span of its rows, and the way back."""
+
+    def __init__(self, problem: Problem, scale: FloatArray) -> None:
+        self.scale = scale
+        self.n_blocks = problem.n_blocks
+        rows = _matrix(problem.source.take(np.arange(problem.source.n_rows)), scale.size)
+        self.rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
+        gram = self.rows @ self.rows.T
+        gram = gram.toarray() if sparse.issparse(gram) else gram
+        values, vectors = linalg.eigh(gram)
+        kept = values > NEGLIGIBLE * max(values[-1], 1e-300)
+        root = np.sqrt(values[kept])
+        self.basis = np.asarray(self.rows.T @ (vectors[:, kept] / root))
+        size = int(kept.sum()) * self.n_blocks
+        self.problem = replace(
+            problem,
+            source=DenseSource(vectors[:, kept] * root, intercept=False),
+            prior=GaussianBelief(np.zeros(size), np.ones(size)),
+        )
+
+    def lift(
+        self, draws: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+        """Draws (chain, draw, weight) of the whole problem, and their mean and variance."""
+        n_chains, n_draws, _ = draws.shape
+        size = self.scale.size
+        result = draw_array((n_chains, n_draws, self.n_blocks * size))
+        moments = Moments(self.n_blocks * size)
+        for chain in range(n_chains):
+            for draw in range(n_draws):
+                inside = draws[chain, draw].reshape(self.n_blocks, -1)
+                outside = rng.standard_normal((self.n_blocks, size))
+                inside = inside - outside @ self.basis
+                weights = ((outside + inside @ self.basis.T) * self.scale).ravel()
+                result[chain, draw] = weights
+                moments.add(weights)
+        return result, (moments.mean, moments.variance())
+
+
+def row_space(problem: Problem) -> RowSpace | None:
+    """The problem in the span of its rows, where that is exact and smaller; else None."""
+    source, prior = problem.source, problem.prior
+    if source.n_rows > MAX_ROWS or source.n_columns <= max(DENSE_COLUMNS, source.n_rows):
+        return None
+    if not isinstance(prior, GaussianBelief) or prior.precision.ndim != 1 or np.any(prior.mean):
+        return None
+    precision = prior.precision.reshape(problem.n_blocks, -1)
+    if np.any(precision != precision[0]):
+        return None
+    return RowSpace(problem, 1.0 / np.sqrt(precision[0]))
+
+
+def _matrix(values: Any, n_columns: int) -> Any:
+    """Rows as a matrix, dense or CSR, the constant column included."""
+    if not isinstance(values, SparseRows):
+        return np.asarray(values, dtype=float)
+    spans = zip(values.begin, values.end, strict=True)
+    index = np.concatenate([np.arange(begin, end) for begin, end in spans] or [np.empty(0, int)])
+    sizes = values.end - values.begin
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    parts = (values.values[index].astype(float), values.indices[index], bounds)
+    matrix = sparse.csr_array(parts, shape=(len(sizes), n_columns - values.constant))
+    if not values.constant:
+        return matrix
+    return sparse.hstack([matrix, np.ones((len(sizes), 1))], format="csr")

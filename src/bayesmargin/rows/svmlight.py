@@ -1,0 +1,171 @@
+"""Rows of svmlight (LIBSVM) text files, plain or compressed.
+
+Text is slow to read, and a fit reads its rows several times. The file is therefore parsed once,
+piece by piece, into a binary file in the temporary folder, which is removed with the object.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from scipy import sparse
+
+from bayesmargin.rows.files import FileRows
+from bayesmargin.storage import draws_folder
+from bayesmargin.types import IntArray
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".lzma": lzma.open}
+ENTRY = np.dtype([("column", np.int32), ("value", np.float32)])
+
+
+class SvmlightRows(FileRows):
+    """Sparse rows of a svmlight file.
+
+    Parameters
+    ----------
+    path : Path
+        File with a line ``label index:value ...`` for each row, indices from 1.
+    n_features : int or None
+        Number of features; None takes the largest index.
+    memory : int
+        Bytes that pieces in memory may take.
+    """
+
+    def __init__(self, path: Path, n_features: int | None, memory: int) -> None:
+        self.path, self.memory, self.feature_names = path, memory, None
+        handle, name = tempfile.mkstemp(prefix="bayesmargin-", suffix=".rows", dir=draws_folder())
+        self.binary = Path(name)
+        self._cleanup = weakref.finalize(self, self.binary.unlink, missing_ok=True)
+        lengths, labels, largest, line = [], [], -1, 0
+        try:
+            with os.fdopen(handle, "wb") as out, _opened(path) as text:
+                for lines in _line_pieces(path, text, max(1 << 16, memory // 16)):
+                    part, label = _parsed(path, lines, line)
+                    entries = np.empty(part.nnz, dtype=ENTRY)
+                    entries["column"], entries["value"] = part.indices, part.data
+                    entries.tofile(out)
+                    largest = max(largest, int(part.indices.max(initial=-1)))
+                    lengths.append(np.diff(part.indptr))
+                    labels.append(label)
+                    line += lines.count(b"\n")
+            self._finish(lengths, labels, largest, n_features)
+        except BaseException:
+            self._cleanup()
+            raise
+
+    def _finish(
+        self, lengths: list[Any], labels: list[Any], largest: int, n_features: int | None
+    ) -> None:
+        if not lengths or sum(len(part) for part in lengths) == 0:
+            raise ValueError(f"{self.path} holds no rows")
+        if n_features is not None and largest >= n_features:
+            raise ValueError(
+                f"{self.path} has the index {largest + 1}, which is more than "
+                f"n_features={n_features}"
+            )
+        sizes = np.concatenate(lengths)
+        self.bounds = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self.labels = np.concatenate(labels)
+        self.shape = (len(sizes), largest + 1 if n_features is None else n_features)
+
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """Yield ``(first row, CSR matrix)`` from beginning to end."""
+        budget = max(1, self.memory // (4 * ENTRY.itemsize))
+        row = 0
+        with self.binary.open("rb") as file:
+            while row < self.shape[0]:
+                limit = self.bounds[row] + budget
+                stop = int(np.searchsorted(self.bounds, limit, side="right")) - 1
+                stop = min(max(stop, row + 1), self.shape[0])
+                count = int(self.bounds[stop] - self.bounds[row])
+                yield (
+                    row,
+                    self._matrix(np.fromfile(file, ENTRY, count), self.bounds[row : stop + 1]),
+                )
+                row = stop
+
+    def __getitem__(self, index: IntArray) -> Any:
+        """CSR matrix of some rows, in the order given."""
+        index = np.asarray(index)
+        sizes = self.bounds[index + 1] - self.bounds[index]
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        entries = np.empty(int(bounds[-1]), dtype=ENTRY)
+        with self.binary.open("rb") as file:
+            for place in np.argsort(index, kind="stable"):
+                file.seek(int(self.bounds[index[place]]) * ENTRY.itemsize)
+                part = np.fromfile(file, ENTRY, int(sizes[place]))
+                entries[bounds[place] : bounds[place + 1]] = part
+        return self._matrix(entries, bounds)
+
+    def _matrix(self, entries: Any, bounds: IntArray) -> Any:
+        parts = (
+            np.ascontiguousarray(entries["value"]),
+            np.ascontiguousarray(entries["column"]),
+            bounds - bounds[0],
+        )
+        return sparse.csr_array(parts, shape=(len(bounds) - 1, self.shape[1]))
+
+
+def _opened(path: Path) -> BinaryIO:
+    return OPENERS.get(path.suffix, open)(path, "rb")  # type: ignore[operator]
+
+
+def _line_pieces(path: Path, text: BinaryIO, size: int) -> Iterator[bytes]:
+    """Whole lines, about ``size`` bytes at a time."""
+    rest, done = b"", 0
+    while True:
+        try:
+            piece = text.read(size)
+        except (EOFError, OSError, lzma.LZMAError, gzip.BadGzipFile) as error:
+            raise ValueError(
+                f"{path} is truncated or corrupt after {done} bytes of text: {error}"
+            ) from error
+        if not piece:
+            break
+        done += len(piece)
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield rest + piece[:cut]
+            rest = piece[cut:]
+        else:
+            rest += piece
+    if rest.strip():
+        yield rest + b"\n"
+
+
+def _parsed(path: Path, lines: bytes, first: int) -> tuple[Any, Any]:
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        part, label = load_svmlight_file(
+            io.BytesIO(lines), n_features=2**31 - 1, zero_based=False, dtype=np.float32
+        )
+    except (ValueError, IndexError, OverflowError) as error:
+        raise ValueError(f"{path}: {_culprit(lines, first)}: {error}") from error
+    part.sort_indices()
+    return part, label
+
+
+def _culprit(lines: bytes, first: int) -> str:
+    """The first line that cannot be read, with its number."""
+    for number, line in enumerate(lines.splitlines(), start=first + 1):
+        fields = line.split(b"#")[0].split()
+        try:
+            if fields:
+                float(fields[0])
+            for field in fields[1:]:
+                column, value = field.split(b":")
+                if column != b"qid" and int(column) < 1:
+                    return f"line {number} has the index {int(column)}; indices start from 1"
+                float(value)
+        except ValueError:
+            return f"line {number} is not 'label index:value ...'"
+    return f"in the lines from {first + 1} on"

@@ -1,0 +1,32 @@
+"""The default: the thermostat, and exact Hamiltonian Monte Carlo where it does not do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.hamiltonian_settings import SubgradientHMC
+from bayesmargin.samplers.stochastic import SSGNHT
+from bayesmargin.samplers.wide_start import is_wide
+
+
+@dataclass(frozen=True)
+class Auto(Sampler):
+    """What ``sampler="auto"`` stands for; it has no settings.
+
+    :class:`SSGNHT` with control variates in whitened coordinates reads a few hundred rows a step,
+    whatever the number of rows. It needs a posterior that a Gaussian roughly describes. Where its
+    own checks say otherwise (one class in a thousand rows, say, gives a wall on one side and a long
+    tail on the other, in which most rows change state), :class:`SubgradientHMC` takes over: it
+    reads all rows in reach, and its Metropolis test makes it exact. More than 800 features are the
+    thermostat's alone, in scaled coordinates.
+    """
+
+    def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Chains of the thermostat, with the exact sampler behind them."""
+        ensemble = SSGNHT().start(problem, generators)
+        if not is_wide(problem):
+            ensemble.fallback = lambda: SubgradientHMC().start(problem, generators)
+        return ensemble

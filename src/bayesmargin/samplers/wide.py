@@ -1,0 +1,173 @@
+"""Chains on a wide problem: full draws go to a store, a few coordinates are watched.
+
+A wide chain shows the supervisor :data:`WATCHED` of its coordinates, spread evenly over the
+weights, and writes its draws, as weights in single precision, to where
+:mod:`bayesmargin.storage` puts them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmargin.anchor.targets import PreparedTarget
+from bayesmargin.anchor.wide import WideAnchor, by_class
+from bayesmargin.chains import TRACE_NAMES, record
+from bayesmargin.coordinates import positions_from
+from bayesmargin.errors import DivergenceError
+from bayesmargin.state import State
+from bayesmargin.storage import DrawStore, Moments
+from bayesmargin.target import Workspace
+from bayesmargin.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from bayesmargin.samplers.stochastic import StochasticSampler
+
+WATCHED = 256
+CHECKED = 24  # draws on which Stein's identity is tested
+
+Advance = Callable[[FloatArray, FloatArray, int], int]
+
+
+@dataclass
+class WideChain:
+    """One chain of a wide problem; ``advance`` makes one draw and says whether it stayed finite."""
+
+    number: int
+    advance: Advance
+    watched: IntArray
+    to_weights: Callable[[FloatArray], FloatArray]
+    size: int
+    describe: str
+    store: DrawStore | None = None
+    draws: list[FloatArray] = field(default_factory=list)
+    trace: list[FloatArray] = field(default_factory=list)
+    moments: Moments | None = None
+    made: int = 0
+
+    def run(self, n_draws: int, thin: int) -> None:
+        """Append ``n_draws`` draws, ``thin`` iterations apart."""
+        position = np.empty((1, self.size))
+        trace = np.zeros((n_draws, len(TRACE_NAMES)))
+        seen = np.empty((n_draws, len(self.watched)))
+        for k in range(n_draws):
+            if self.advance(position, trace[k : k + 1], thin) < 1:
+                raise DivergenceError(
+                    f"a chain diverged with {self.describe}; choose a smaller step, or leave the "
+                    "step out"
+                )
+            seen[k] = position[0, self.watched]
+            if self.store is not None:
+                weights = self.to_weights(position[0])
+                self.store.put(self.number, self.made, weights)
+                assert self.moments is not None
+                self.moments.add(weights)
+            self.made += 1
+        self.draws.append(seen)
+        self.trace.append(trace)
+
+    def reserve(self, store: DrawStore, n_weights: int) -> None:
+        """Keep the draws from now on."""
+        self.store, self.moments, self.made = store, Moments(n_weights), 0
+
+    def forget(self) -> None:
+        """Drop the draws made so far."""
+        self.draws.clear()
+        self.trace.clear()
+        self.made = 0
+        if self.moments is not None:
+            self.moments = Moments(len(self.moments.mean))
+
+
+def recorder(
+    dynamics: Any, prepared: PreparedTarget, state: State, work: Workspace, rng: Any
+) -> Advance:
+    """The compiled loop of :func:`bayesmargin.chains.record` for one draw at a time."""
+
+    def advance(position: FloatArray, trace: FloatArray, thin: int) -> int:
+        return int(record(dynamics, prepared.target, state, work, rng, thin, position, trace))
+
+    return advance
+
+
+def watched_coordinates(size: int) -> IntArray:
+    """Evenly spread coordinates whose R-hat and ESS steer the run; the intercept is among them."""
+    return np.unique(np.linspace(0, size - 1, WATCHED).astype(np.int64))
+
+
+class WideDraws:
+    """What an ensemble of wide chains has kept: weights, moments, and positions for checks."""
+
+    def __init__(self, chains: Sequence[WideChain], coordinates: Any, n_blocks: int) -> None:
+        self.chains = chains
+        self.coordinates = coordinates
+        self.n_blocks = n_blocks
+        self.size = chains[0].size
+
+    def reserve(self, n_draws: int) -> None:
+        """Make room for the draws and begin to keep them."""
+        store = DrawStore(len(self.chains), n_draws, self.size)
+        for chain in self.chains:
+            chain.reserve(store, self.size)
+
+    def weights(self, positions: FloatArray) -> FloatArray:
+        """Kept draws (chain, draw, weight), classes one after another."""
+        store = self.chains[0].store
+        assert store is not None
+        made = min(chain.made for chain in self.chains)
+        return store.array[:, : -(-made // store.interval)]
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the weights over all draws, kept or not."""
+        total = Moments(self.size)
+        for chain in self.chains:
+            assert chain.moments is not None
+            total.merge(chain.moments)
+        return total.mean, total.variance()
+
+    def checked(self) -> tuple[FloatArray, FloatArray]:
+        """Some draws as positions, (1, draw, coordinate), and the mean of all of them."""
+        kept = self.weights(np.empty(0))
+        flat = kept.reshape(-1, kept.shape[-1])
+        chosen = flat[np.linspace(0, len(flat) - 1, min(CHECKED, len(flat))).astype(int)]
+        return self._positions(chosen)[None], self._positions(self.moments()[0][None])[0]
+
+    def _positions(self, weights: FloatArray) -> FloatArray:
+        wide = weights.astype(float)
+        blocks = self.n_blocks
+        if blocks > 1:
+            parts = wide.reshape(len(wide), blocks, -1)
+            wide = np.ascontiguousarray(np.swapaxes(parts, 1, 2)).reshape(wide.shape)
+        return positions_from(self.coordinates, wide)
+
+
+def weights_by_class(prepared: PreparedTarget, n_blocks: int) -> Callable[[FloatArray], FloatArray]:
+    """Map from a position to weights with the classes one after another."""
+    return lambda position: by_class(prepared.weights(position), n_blocks)
+
+
+def unscaled(anchor: WideAnchor) -> WideAnchor:
+    """The same centre and row states, in the scale of the weights themselves."""
+    none = np.zeros((0, anchor.mean.size))
+    ones = np.ones_like(anchor.scale)
+    return replace(anchor, scale=ones, directions=none, eigenvalues=np.zeros(0))
+
+
+def description(
+    sampler: "StochasticSampler",
+    prepared: PreparedTarget,
+    anchor: WideAnchor | None,
+    step: float,
+) -> dict[str, object]:
+    """Facts of a run for the posterior's attributes."""
+    return {
+        "sampler": type(sampler).__name__,
+        "step": step,
+        "diffusion": getattr(sampler, "diffusion", None),
+        "batch_size": int(prepared.target.strata.take.sum()),
+        "rows_in_reach": prepared.n_rows_used,
+        "predicted_gradient_noise": prepared.noise,
+        "anchor_passes": anchor.passes if anchor else 0,
+        "stiff_directions": len(anchor.eigenvalues) if anchor else 0,
+    }

@@ -1,0 +1,121 @@
+"""Wide problems: the scaled thermostat against the exact reduction to the span of the rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from bayesmargin import BayesianLinearSVC, storage
+from bayesmargin.anchor.wide import by_class, fit_wide_anchor, interleaved
+from bayesmargin.anchor.wide_targets import wide_target
+from bayesmargin.beliefs import GaussianBelief
+from bayesmargin.coordinates import Spiked, positions_from, weights_from
+from bayesmargin.problem import Problem
+from bayesmargin.rows import DenseSource, SparseSource
+from bayesmargin.rows.rowspace import row_space
+from bayesmargin.samplers import SSGNHT
+
+
+def text_like(n_rows=300, n_columns=900, entries=25, seed=0):
+    """Unit rows whose columns follow a power law, with labels from a noisy linear rule."""
+    rng = np.random.default_rng(seed)
+    columns = (n_columns * rng.random(n_rows * entries) ** 2).astype(int)
+    bounds = np.arange(0, n_rows * entries + 1, entries)
+    values = rng.random(n_rows * entries) + 0.5
+    matrix = sparse.csr_array((values, columns, bounds), shape=(n_rows, n_columns))
+    matrix.sum_duplicates()
+    lengths = np.sqrt(matrix.multiply(matrix).sum(axis=1))
+    matrix.data /= np.repeat(lengths, np.diff(matrix.indptr))
+    score = matrix @ rng.standard_normal(n_columns)
+    return matrix, (score + 0.3 * rng.standard_normal(n_rows) > 0).astype(int)
+
+
+def problem_of(matrix, label, n_classes=2, cost=1.0, dense=False):
+    values = matrix.toarray() if dense else matrix
+    source = (DenseSource if dense else SparseSource)(values, True)
+    size = source.n_columns * (1 if n_classes == 2 else n_classes)
+    prior = GaussianBelief(np.zeros(size), np.ones(size))
+    return Problem(source, label, n_classes, np.full(len(label), cost), 1.0, prior)
+
+
+def test_sparse_and_dense_rows_give_one_anchor():
+    matrix, label = text_like()
+    sparse_anchor = fit_wide_anchor(problem_of(matrix, label), np.random.default_rng(0))
+    dense_anchor = fit_wide_anchor(problem_of(matrix, label, dense=True), np.random.default_rng(0))
+    np.testing.assert_allclose(sparse_anchor.mean, dense_anchor.mean, atol=1e-6)
+    np.testing.assert_allclose(sparse_anchor.scale, dense_anchor.scale, rtol=1e-6)
+
+
+def test_stiff_directions_are_eigenvectors_of_the_scaled_hessian():
+    matrix, label = text_like()
+    problem = problem_of(matrix, label, cost=5.0)
+    anchor = fit_wide_anchor(problem, np.random.default_rng(0))
+    assert len(anchor.eigenvalues) > 0
+    unit = anchor.directions @ anchor.directions.T
+    np.testing.assert_allclose(unit, np.eye(len(unit)), atol=1e-6)
+    coordinates = wide_target(problem, anchor, None, 0.2, np.random.default_rng(1)).coordinates
+    assert isinstance(coordinates, Spiked)
+    positions = np.random.default_rng(2).standard_normal((3, problem.n_weights))
+    there = weights_from(coordinates, positions)
+    np.testing.assert_allclose(positions_from(coordinates, there), positions, atol=1e-8)
+
+
+def test_interleaving_is_undone():
+    weights = np.arange(12.0)
+    np.testing.assert_array_equal(interleaved(weights, 3)[:3], [0.0, 4.0, 8.0])
+    np.testing.assert_array_equal(by_class(interleaved(weights, 3), 3), weights)
+
+
+def test_the_span_of_the_rows_keeps_the_prior_elsewhere():
+    matrix, label = text_like(n_rows=40)
+    space = row_space(problem_of(matrix, label))
+    assert space is not None
+    size = space.problem.n_weights
+    assert size <= 40
+    draws = np.random.default_rng(0).standard_normal((1, 4000, size))
+    weights, (mean, variance) = space.lift(draws, np.random.default_rng(1))
+    # Standard normal inside and outside the span is standard normal everywhere.
+    assert np.sqrt(np.mean(mean**2)) == pytest.approx(4000**-0.5, rel=0.1)
+    assert variance.mean() == pytest.approx(1.0, abs=0.01)
+    scores = weights[0] @ np.column_stack([matrix.toarray(), np.ones(40)]).T
+    rows = space.problem.source.take(np.arange(40))
+    np.testing.assert_allclose(scores, draws[0] @ rows.T, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_scaled_thermostat_agrees_with_the_exact_reduction():
+    matrix, label = text_like(n_rows=400, n_columns=1200)
+    exact = BayesianLinearSVC(random_state=0).fit(matrix, label)
+    scaled = BayesianLinearSVC(sampler=SSGNHT(), random_state=1).fit(matrix, label)
+    a, b = exact.posterior_.flat("coef"), scaled.posterior_.flat("coef")
+    error = (b.mean(axis=0) - a.mean(axis=0)) / a.std(axis=0)
+    assert np.sqrt(np.mean(error**2)) < 0.06
+    assert np.mean(b.var(axis=0) / a.var(axis=0)) == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.slow
+def test_draws_on_disk_serve_like_draws_in_memory(monkeypatch, tmp_path):
+    matrix, label = text_like(n_rows=200)
+    settings = {"sampler": SSGNHT(step=0.3, burn_in=30, thin=3), "n_draws": 40, "n_chains": 2}
+    memory = BayesianLinearSVC(random_state=3, **settings).fit(matrix, label)
+    monkeypatch.setenv("BAYESMARGIN_DRAWS", str(tmp_path))
+    monkeypatch.setattr(storage, "MEMORY_LIMIT", 1000)
+    disk = BayesianLinearSVC(random_state=3, **settings).fit(matrix, label)
+    assert len(list(tmp_path.iterdir())) == 1
+    np.testing.assert_array_equal(memory.posterior_["coef"], disk.posterior_["coef"])
+    np.testing.assert_array_equal(memory.predict_votes(matrix), disk.predict_votes(matrix))
+    monkeypatch.setattr(storage, "DISK_LIMIT", 20 * 2 * 901 * 4)
+    thinned = BayesianLinearSVC(random_state=3, **settings).fit(matrix, label)
+    assert thinned.posterior_["coef"].shape == (2, 20, 900)
+    np.testing.assert_allclose(thinned.coef_, memory.coef_, atol=1e-12)
+    del disk, thinned
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_moments_are_those_of_all_vectors():
+    vectors = np.random.default_rng(0).standard_normal((50, 3)) + 1e6
+    first, second = storage.Moments(3), storage.Moments(3)
+    for k, vector in enumerate(vectors):
+        (first if k < 20 else second).add(vector)
+    first.merge(second)
+    np.testing.assert_allclose(first.mean, vectors.mean(axis=0))
+    np.testing.assert_allclose(first.variance(), vectors.var(axis=0, ddof=1), rtol=1e-6)
