@@ -44,7 +44,7 @@ def cases():
             yield pytest.param(sampler, problem, marks=[pytest.mark.slow] if late else [])
 
 
-@pytest.mark.parametrize(("sampler", "problem"), cases())
+@pytest.mark.parametrize(("sampler", "problem"), list(cases()))
 def test_moments_agree_with_quadrature(sampler, problem, draw):
     settings, n_draws, thin = SAMPLERS[sampler]
     truth = reference(problem)

@@ -127,7 +127,7 @@ def test_the_frozen_runner_up_is_caught():
     assert geweke_test(AugmentationGibbs(), THREE, n_draws=5000, seed=8).passes()
 
 
-@pytest.mark.parametrize("name", ["sign slip", "doubled c", "noise of twice the variance"])
+@pytest.mark.parametrize("name", ["sign slip", "doubled c", "prior scaled by D/B"])
 def test_calibration_ranks_catch(name):
     ranks = calibration_ranks(MISTAKES[name], TWO, n_sets=400, n_draws=19, thin=3, burn_in=8)
     assert not ranks.passes(), (name, ranks.p_values())
