@@ -24,7 +24,8 @@ def run_clock(steps, curvature, clock):
 
 @numba.njit
 def jumped(kind, mark, clock, metric, precision):
-    return jump(kind, mark, clock, metric, precision)
+    now = (clock[0], clock[1], clock[2], clock[3])
+    return jump(kind, mark[0], mark[1], now, metric, precision)
 
 
 def clock_at(steps, curvature):

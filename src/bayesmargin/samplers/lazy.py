@@ -69,11 +69,13 @@ class LazyDynamics(NamedTuple):
 class LazyState(NamedTuple):
     """Weights, the clock readings at which each was last moved, and the clocks themselves.
 
-    ``clock`` holds the sums A and q, the number of steps, and the sum of squared steps.
+    ``clock`` holds the sums A and q, the number of steps, and the sum of squared steps; ``mark`` is
+    the reading that the kind of jump goes by, ``spread`` that of q.
     """
 
     weights: FloatArray
     mark: FloatArray
+    spread: FloatArray
     moment: FloatArray
     data: FloatArray
     touched: IntArray
@@ -81,72 +83,54 @@ class LazyState(NamedTuple):
     clock: FloatArray
 
 
-def jump(kind: Any, mark: FloatArray, clock: FloatArray, metric: float, precision: float) -> Any:
-    """Factor and variance of the move from ``mark`` to ``clock`` (generic, compiled)."""
+def jump(kind: Any, mark: float, spread: float, now: Any, metric: float, precision: float) -> Any:
+    """Factor and variance of the move from ``mark`` to ``now`` (generic, compiled).
+
+    Only numbers cross this interface: handing over arrays would cost more than the jump.
+    """
     raise TypeError(f"{type(kind).__name__} is not a kind of jump")
 
 
-def set_mark(kind: Any, mark: FloatArray, clock: FloatArray) -> None:
-    """Note in ``mark`` that a coordinate has reached ``clock`` (generic, compiled)."""
+def reading(kind: Any, now: Any) -> float:
+    """The clock that a kind of jump goes by (generic, compiled)."""
     raise TypeError(f"{type(kind).__name__} is not a kind of jump")
-
-
-def is_current(kind: Any, mark: FloatArray, clock: FloatArray) -> bool:
-    """Whether a coordinate has reached ``clock`` already (generic, compiled)."""
-    raise TypeError(f"{type(kind).__name__} is not a kind of jump")
-
-
-@implements(is_current, SharedEuler)
-def _shared_current(kind, mark, clock):  # type: ignore[no-untyped-def]
-    return mark[0] == clock[0]
-
-
-@implements(is_current, OwnEuler)
-def _own_current(kind, mark, clock):  # type: ignore[no-untyped-def]
-    return mark[0] == clock[2]
-
-
-@implements(is_current, Flow)
-def _flow_current(kind, mark, clock):  # type: ignore[no-untyped-def]
-    return mark[0] == clock[3]
 
 
 @implements(jump, SharedEuler)
-def shared_jump(kind, mark, clock, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
-    log_factor = clock[0] - mark[0]
-    variance = (clock[1] - mark[1]) - mark[1] * math.expm1(2.0 * log_factor)
+def shared_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
+    log_factor = now[0] - mark
+    variance = (now[1] - spread) - spread * math.expm1(2.0 * log_factor)
     return math.exp(log_factor), metric * variance
 
 
-@implements(set_mark, SharedEuler)
-def _shared_mark(kind, mark, clock):  # type: ignore[no-untyped-def]
-    mark[0] = clock[0]
-    mark[1] = clock[1]
+@implements(reading, SharedEuler)
+def _shared_reading(kind, now):  # type: ignore[no-untyped-def]
+    return now[0]
 
 
 @implements(jump, OwnEuler)
-def own_jump(kind, mark, clock, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
+def own_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
     square = kind.step * kind.step
     log_factor = math.log1p(-0.5 * square * metric * precision)
-    steps = clock[2] - mark[0]
+    steps = now[2] - mark
     variance = square * metric * math.expm1(2.0 * steps * log_factor) / math.expm1(2.0 * log_factor)
     return math.exp(steps * log_factor), variance
 
 
-@implements(set_mark, OwnEuler)
-def _own_mark(kind, mark, clock):  # type: ignore[no-untyped-def]
-    mark[0] = clock[2]
+@implements(reading, OwnEuler)
+def _own_reading(kind, now):  # type: ignore[no-untyped-def]
+    return now[2]
 
 
 @implements(jump, Flow)
-def flow_jump(kind, mark, clock, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
-    decay = metric * precision * (clock[3] - mark[0])
+def flow_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
+    decay = metric * precision * (now[3] - mark)
     return math.exp(-0.5 * decay), -math.expm1(-decay) / precision
 
 
-@implements(set_mark, Flow)
-def _flow_mark(kind, mark, clock):  # type: ignore[no-untyped-def]
-    mark[0] = clock[3]
+@implements(reading, Flow)
+def _flow_reading(kind, now):  # type: ignore[no-untyped-def]
+    return now[3]
 
 
 @jit
@@ -159,96 +143,22 @@ def advance_clock(clock, step, curvature):  # type: ignore[no-untyped-def]
     clock[3] += step * step
 
 
-@jit
-def metric_of(dynamics, state, j):  # type: ignore[no-untyped-def]
-    """Metric of one coordinate: given, times what was learned."""
-    return dynamics.metric[j] * scale_of(dynamics.preconditioner, state.moment[j])
-
-
-@jit
-def move(dynamics, state, j, push, rng):  # type: ignore[no-untyped-def]
-    """Move coordinate ``j`` to the clocks' reading, with ``push`` added at the end."""
-    if is_current(dynamics.jump, state.mark[j], state.clock):
-        return
-    metric = metric_of(dynamics, state, j)
-    factor, variance = jump(
-        dynamics.jump, state.mark[j], state.clock, metric, dynamics.precision[j]
-    )
-    rest = dynamics.rest[j]
-    noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
-    state.weights[j] = rest + factor * (state.weights[j] - rest) + noise - push * metric
-    set_mark(dynamics.jump, state.mark[j], state.clock)
-
-
-@jit
-def catch_up(dynamics, state, rng):  # type: ignore[no-untyped-def]
-    """Move every coordinate to the present."""
-    for j in range(state.weights.shape[0]):
-        move(dynamics, state, j, 0.0, rng)
-
-
-@jit
-def _catch_up_row(dynamics, state, rows, d, count, rng):  # type: ignore[no-untyped-def]
-    for k in range(rows.begin[d], rows.end[d] + rows.constant):
-        column = rows.indices[k] if k < rows.end[d] else rows.last
-        for j in range(column * count, (column + 1) * count):
-            move(dynamics, state, j, 0.0, rng)
-
-
-@jit
-def _push_row(state, rows, d, scale, place, touched):  # type: ignore[no-untyped-def]
-    """Add ``scale`` times row ``d`` to the data gradient of a class; note what was touched."""
-    count, own = place
-    for k in range(rows.begin[d], rows.end[d] + rows.constant):
-        inside = k < rows.end[d]
-        j = (rows.indices[k] if inside else rows.last) * count + own
-        if state.data[j] == 0.0:
-            state.touched[touched] = j
-            touched += 1
-        state.data[j] += scale * (rows.values[k] if inside else 1.0)
-    return touched
-
-
-def visit(hinge: Any, dynamics: Any, state: LazyState, rows: Any, job: Any, rng: Any) -> int:
-    """Read one row and add the change of its gradient (generic, compiled).
-
-    ``job`` is ``(row, scale, number of coordinates touched so far)``; returns the new number.
-    """
+def change_of(hinge: Any, row: int, scores: FloatArray) -> tuple[int, int, float]:
+    """Class that gains, class that loses (or -1), and how much of a row's gradient (generic)."""
     raise TypeError(f"{type(hinge).__name__} is not a hinge of lazy chains")
 
 
-@implements(visit, BinaryHinge)
-def _visit_binary(hinge, dynamics, state, rows, job, rng):  # type: ignore[no-untyped-def]
-    d, scale, touched = job
-    _catch_up_row(dynamics, state, rows, d, 1, rng)
-    score = state.weights[rows.last] if rows.constant else 0.0
-    for k in range(rows.begin[d], rows.end[d]):
-        score += rows.values[k] * state.weights[rows.indices[k]]
-    active = 1 if hinge.slack[d] - hinge.sign[d] * score > 0.0 else 0
-    change = active - hinge.reference[d]
-    if change != 0:
-        push = -scale * hinge.cost[d] * hinge.sign[d] * change
-        touched = _push_row(state, rows, d, push, (1, 0), touched)
-    return touched
+@implements(change_of, BinaryHinge)
+def _binary_change(hinge, row, scores):  # type: ignore[no-untyped-def]
+    active = 1 if hinge.slack[row] - hinge.sign[row] * scores[0] > 0.0 else 0
+    change = active - hinge.reference[row]
+    return 0, -1, -hinge.cost[row] * hinge.sign[row] * change
 
 
-@implements(visit, InterleavedHinge)
-def _visit_multiclass(hinge, dynamics, state, rows, job, rng):  # type: ignore[no-untyped-def]
-    d, scale, touched = job
-    count = hinge.n_classes
-    _catch_up_row(dynamics, state, rows, d, count, rng)
-    for c in range(count):
-        state.scores[c] = state.weights[rows.last * count + c] if rows.constant else 0.0
-    for k in range(rows.begin[d], rows.end[d]):
-        first = rows.indices[k] * count
-        for c in range(count):
-            state.scores[c] += rows.values[k] * state.weights[first + c]
-    now, before = winner(hinge.margin, state.scores, hinge.label[d]), hinge.reference[d]
-    if now != before:
-        push = scale * hinge.cost[d]
-        touched = _push_row(state, rows, d, push, (count, now), touched)
-        touched = _push_row(state, rows, d, -push, (count, before), touched)
-    return touched
+@implements(change_of, InterleavedHinge)
+def _multiclass_change(hinge, row, scores):  # type: ignore[no-untyped-def]
+    now, before = winner(hinge.margin, scores, hinge.label[row]), hinge.reference[row]
+    return now, before, hinge.cost[row] if now != before else 0.0
 
 
 def learn(preconditioner: Any, moment: FloatArray, j: int, gradient: float, first: bool) -> None:
@@ -272,29 +182,103 @@ def _learn_square(preconditioner, moment, j, gradient, first):  # type: ignore[n
 
 
 @jit
+def _read_block(dynamics, target, state, block, touched, rng):  # type: ignore[no-untyped-def]
+    """Bring what a run of rows reads to the present, and add the changes of their gradients.
+
+    Returns how many coordinates are touched so far. Written as one loop, since a call for every
+    entry would hand over all of these arrays each time.
+    """
+    kind, learned, metrics = dynamics.jump, dynamics.preconditioner, dynamics.metric
+    precision, rest = dynamics.precision, dynamics.rest
+    rows, weights, mark, spread = target.rows, state.weights, state.mark, state.spread
+    scores, data, count = state.scores, state.data, state.scores.shape[0]
+    now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
+    present = reading(kind, now)
+    first, size, index, length = block
+    for _ in range(length):
+        d = first + index
+        begin, end = rows.begin[d], rows.end[d]
+        scores[:] = 0.0
+        for k in range(begin, end + rows.constant):
+            inside = k < end
+            column = rows.indices[k] if inside else rows.last
+            value = rows.values[k] if inside else 1.0
+            for c in range(count):
+                j = column * count + c
+                if mark[j] != present:
+                    metric = metrics[j] * scale_of(learned, state.moment[j])
+                    factor, variance = jump(kind, mark[j], spread[j], now, metric, precision[j])
+                    noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
+                    weights[j] = rest[j] + factor * (weights[j] - rest[j]) + noise
+                    mark[j] = present
+                    spread[j] = now[1]
+                scores[c] += value * weights[j]
+        gains, loses, push = change_of(target.hinge, d, scores)
+        if push != 0.0:
+            push *= size / length
+            for k in range(begin, end + rows.constant):
+                inside = k < end
+                column = rows.indices[k] if inside else rows.last
+                amount = push * (rows.values[k] if inside else 1.0)
+                for side in range(2 if loses >= 0 else 1):
+                    j = column * count + (gains if side == 0 else loses)
+                    if data[j] == 0.0:
+                        state.touched[touched] = j
+                        touched += 1
+                    data[j] += amount if side == 0 else -amount
+        index = 0 if index + 1 == size else index + 1
+    return touched
+
+
+@jit
 def lazy_step(dynamics, target, state, rng):  # type: ignore[no-untyped-def]
     """One iteration of SSGLD that moves only what the batch reads."""
     step = step_at(dynamics.schedule, int(state.clock[2]))
     start, take = target.strata.start, target.strata.take
     touched = 0
     for s in range(take.shape[0]):
-        first, size, count = start[s], start[s + 1] - start[s], take[s]
+        size, count = start[s + 1] - start[s], take[s]
         index = 0 if count == size else int(rng.random() * size)
-        for _ in range(count):
-            job = (first + index, size / count, touched)
-            touched = visit(target.hinge, dynamics, state, target.rows, job, rng)
-            index = 0 if index + 1 == size else index + 1
-    shared = dynamics.metric[0] * dynamics.precision[0]
-    advance_clock(state.clock, step, shared)
+        block = (start[s], size, index, count)
+        touched = _read_block(dynamics, target, state, block, touched, rng)
+    advance_clock(state.clock, step, dynamics.metric[0] * dynamics.precision[0])
+    now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
     for k in range(touched):
         j = state.touched[k]
         gradient = state.data[j]
         # A coordinate that cancelled to zero and was touched again stands in the list twice.
         if gradient != 0.0:
             learn(dynamics.preconditioner, state.moment, j, gradient, True)
-            move(dynamics, state, j, 0.5 * step * step * gradient, rng)
+            metric = dynamics.metric[j] * scale_of(dynamics.preconditioner, state.moment[j])
+            factor, variance = jump(
+                dynamics.jump, state.mark[j], state.spread[j], now, metric, dynamics.precision[j]
+            )
+            noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
+            kick = noise - 0.5 * step * step * metric * gradient
+            rest = dynamics.rest[j]
+            state.weights[j] = rest + factor * (state.weights[j] - rest) + kick
+            state.mark[j] = reading(dynamics.jump, now)
+            state.spread[j] = now[1]
             learn(dynamics.preconditioner, state.moment, j, gradient, False)
             state.data[j] = 0.0
+
+
+@jit
+def catch_up(dynamics, state, rng):  # type: ignore[no-untyped-def]
+    """Move every coordinate to the present."""
+    now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
+    present = reading(dynamics.jump, now)
+    for j in range(state.weights.shape[0]):
+        if state.mark[j] != present:
+            metric = dynamics.metric[j] * scale_of(dynamics.preconditioner, state.moment[j])
+            factor, variance = jump(
+                dynamics.jump, state.mark[j], state.spread[j], now, metric, dynamics.precision[j]
+            )
+            noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
+            rest = dynamics.rest[j]
+            state.weights[j] = rest + factor * (state.weights[j] - rest) + noise
+            state.mark[j] = present
+            state.spread[j] = now[1]
 
 
 @jit
@@ -314,11 +298,10 @@ def lazy_state(weights: FloatArray, n_classes: int, capacity: int, curvature: fl
     """State at ``weights``; ``capacity`` bounds the entries that a batch touches."""
     size = weights.shape[0]
     clock = np.array([0.0, 1.0 / curvature, 0.0, 0.0])
-    mark = np.zeros((size, 2))
-    mark[:, 1] = clock[1]
     return LazyState(
         weights=np.array(weights, dtype=float),
-        mark=mark,
+        mark=np.zeros(size),
+        spread=np.full(size, clock[1]),
         moment=np.zeros(size),
         data=np.zeros(size),
         touched=np.zeros(capacity, dtype=np.int64),

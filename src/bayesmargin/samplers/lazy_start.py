@@ -117,7 +117,7 @@ def _place(
     for number, rng in enumerate(generators[:-1]):
         start = anchor.mean + 0.1 * anchor.scale * rng.standard_normal(size)
         curvature = float(dynamics.metric[0] * dynamics.precision[0])
-        state = lazy_state(start, max(1, problem.n_classes), _capacity(prepared), curvature)
+        state = lazy_state(start, blocks, _capacity(prepared), curvature)
         chains.append(
             WideChain(
                 number=number,
