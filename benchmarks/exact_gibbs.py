@@ -100,8 +100,8 @@ def main() -> None:
     }
     print(
         f"{speedup['one core']:.1f} times plain NumPy on one core, {speedup['all cores']:.1f} on "
-        f"{cores} (wanted {WANTED_SPEEDUP:.0f}); {share:.0%} of the flop rate of X.T @ X on one core "
-        f"(wanted {WANTED_SHARE:.0%})"
+        f"{cores} (wanted {WANTED_SPEEDUP:.0f}); {share:.0%} of the flop rate of "
+        f"X.T @ X on one core (wanted {WANTED_SHARE:.0%})"
     )
     print("; ".join(f"{name}: {'MET' if good else 'MISSED'}" for name, good in met.items()))
     RESULT.parent.mkdir(exist_ok=True)

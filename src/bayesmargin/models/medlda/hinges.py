@@ -46,7 +46,7 @@ class MultiTaskHinge(NamedTuple):
 
 def hinge_value(hinge: Any, signs: IntArray, scores: FloatArray) -> float:
     r"""Value :math:`-\log\psi(s) / c`."""
-    raise NotImplementedError("compiled code only: one body a hinge")
+    raise TypeError("compiled code only: one body a hinge")
 
 
 def active_piece(hinge: Any, signs: IntArray, scores: FloatArray, slopes: FloatArray) -> float:
@@ -54,7 +54,7 @@ def active_piece(hinge: Any, signs: IntArray, scores: FloatArray, slopes: FloatA
 
     The slopes are minus the subgradient of :math:`\log\psi` with respect to the scores, over c.
     """
-    raise NotImplementedError("compiled code only: one body a hinge")
+    raise TypeError("compiled code only: one body a hinge")
 
 
 @jit

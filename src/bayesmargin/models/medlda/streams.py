@@ -42,7 +42,7 @@ def seed_stream(stream: Any, seed: int, words: IntArray) -> None:
 
 def uniform(source: Any) -> float:
     """One uniform variate in [0, 1) from a generator or from a document's stream."""
-    raise NotImplementedError("compiled code only: one body a kind of source")
+    raise TypeError("compiled code only: one body a kind of source")
 
 
 def _from_generator(source: Any) -> float:
