@@ -19,10 +19,10 @@ demo: $(STAMP)  ## fit real data, print the comparison, draw the pictures into d
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)  ## the fast test suite
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(STAMP)  ## the statistical tests that take minutes
-	$(BIN)/python -m pytest -m slow -n 2
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 lint: $(STAMP)  ## style errors
 	$(BIN)/ruff check .
