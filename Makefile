@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format types check clean
+.PHONY: help demo test test-slow lint format types check validation clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,10 +19,10 @@ demo: $(STAMP)  ## fit real data, print the comparison, draw the pictures into d
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)  ## the fast test suite
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(STAMP)  ## the statistical tests that take minutes
-	$(BIN)/python -m pytest -m slow -n 2
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 lint: $(STAMP)  ## style errors
 	$(BIN)/ruff check .
@@ -38,6 +38,9 @@ types: $(STAMP)  ## static types
 	$(BIN)/mypy
 
 check: test lint format types  ## all that CI runs
+
+validation: $(STAMP)  ## every sampler against the truth: docs/validation.md and its figures
+	$(BIN)/python -m bayesmargin.validation.page docs
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo

@@ -9,14 +9,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayesmargin.models.dpmnl import DPMNLClassifier
+    from bayesmargin.models.infinite_svc import InfiniteSVC
     from bayesmargin.models.linear_svc import BayesianLinearSVC
+    from bayesmargin.models.medlda import MedLDAClassifier
 
 __version__ = "0.1.0"
 
 # Imported when first used: `import bayesmargin` should cost no more than the name.
-_HOMES = {"BayesianLinearSVC": "bayesmargin.models.linear_svc"}
+_HOMES = {
+    "BayesianLinearSVC": "bayesmargin.models.linear_svc",
+    "DPMNLClassifier": "bayesmargin.models.dpmnl",
+    "InfiniteSVC": "bayesmargin.models.infinite_svc",
+    "MedLDAClassifier": "bayesmargin.models.medlda",
+}
 
-__all__ = ["BayesianLinearSVC", "__version__"]
+__all__ = [
+    "BayesianLinearSVC",
+    "DPMNLClassifier",
+    "InfiniteSVC",
+    "MedLDAClassifier",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.target import working_type, workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 from bayesmargin.verdict import biased, diagnose, enough, warn_of
 
 ROUND_SECONDS = 0.3
@@ -170,6 +170,20 @@ def _glance(ensemble: Ensemble) -> str:
     return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
 
 
+def equally_weighted(weight: FloatArray) -> IntArray:
+    """Indices that repeat or drop draws so that those left count the same (systematic sampling).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.sampling import equally_weighted
+    >>> equally_weighted(np.array([3.0, 1.0, 1.0, 1.0]))
+    array([0, 0, 1, 3])
+    """
+    share = np.cumsum(weight) / np.sum(weight)
+    return np.searchsorted(share, (np.arange(weight.size) + 0.5) / weight.size)
+
+
 def _attempt(
     supervisor: _Supervisor, ensemble: Ensemble, rng: np.random.Generator
 ) -> tuple[Ensemble, FloatArray, FloatArray, float, SteinCheck] | None:
@@ -234,5 +248,8 @@ def sample(
     info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
     info["notes"] = "; ".join(supervisor.notes)
     warn_of(diagnostics, stein, supervisor.interrupted)
+    if ensemble.draw_weights is not None:
+        weight = ensemble.draw_weights(positions.shape[1], ensemble.info["thin"])
+        positions = positions[:, equally_weighted(weight)]
     moments = ensemble.kept.moments() if ensemble.kept else None
     return Run(ensemble.weights(positions), diagnostics, info, moments)

@@ -67,12 +67,11 @@ def slacks(problem: Problem, weights: FloatArray) -> FloatArray:
         if problem.is_binary:
             result[:, span] = problem.margin - problem.sign[span] * (draws @ values.T)
             continue
-        place = np.arange(len(values))
-        for k, draw in enumerate(draws):
-            scores = values @ draw.reshape(problem.n_classes, -1).T
-            own = scores[place, problem.label[span]]
-            scores[place, problem.label[span]] = -np.inf
-            result[k, span] = problem.margin + scores.max(axis=1) - own
+        scores = draws.reshape(len(draws), problem.n_classes, -1) @ values.T
+        label = problem.label[span][None, None]
+        own = np.take_along_axis(scores, label, axis=1)[:, 0]
+        np.put_along_axis(scores, label, -np.inf, axis=1)
+        result[:, span] = problem.margin + scores.max(axis=1) - own
     return result
 
 

@@ -25,6 +25,21 @@ def test_hash_depends_on_imported_modules(monkeypatch):
     assert after != before
 
 
+def test_drivers_depend_on_the_bodies_they_call_without_importing_them(monkeypatch):
+    before = compiling.source_hash("bayesmargin.chains")
+    compiling.source_hash.cache_clear()
+    original = compiling.Path.read_bytes
+
+    def changed(self):
+        return original(self) + (b"# another line" if self.name == "thermostat.py" else b"")
+
+    monkeypatch.setattr(compiling.Path, "read_bytes", changed)
+    after = compiling.source_hash("bayesmargin.chains")
+    compiling.source_hash.cache_clear()
+    assert "bayesmargin.samplers.thermostat" not in compiling._imports("bayesmargin.chains")
+    assert after != before
+
+
 def test_imports_are_followed_through():
     assert "bayesmargin.hinge" in compiling._imports("bayesmargin.target")
     assert "bayesmargin.target" in compiling._imports("bayesmargin.samplers.langevin")

@@ -56,13 +56,13 @@ def test_one_in_a_thousand():
 
 def test_a_hundred_classes():
     rng = np.random.default_rng(0)
-    label = np.arange(1010) % 101
-    X = 4.0 * rng.standard_normal((101, 6))[label] + rng.standard_normal((1010, 6))
-    model = BayesianLinearSVC(random_state=0, n_draws=100, n_chains=2)
+    label = np.arange(404) % 101
+    X = 4.0 * rng.standard_normal((101, 5))[label] + rng.standard_normal((404, 5))
+    model = BayesianLinearSVC(random_state=0, n_draws=50, n_chains=2, sampler="ssgnht")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, label)
-    assert model.posterior_["coef"].shape == (2, 100, 101, 6)
+    assert model.posterior_["coef"].shape == (2, 50, 101, 5)
     assert model.score(X, label) > 0.8
 
 
@@ -150,3 +150,38 @@ def test_fits_in_threads_do_not_disturb_each_other():
         thread.join()
     for coef in found.values():
         np.testing.assert_array_equal(coef, alone)
+
+
+def test_decaying_steps_give_equally_weighted_draws():
+    X, y = noisy_rows(500, 3)
+    decaying = SSGLD(step=0.4, schedule="polynomial", offset=100.0, exponent=1 / 3)
+    model = BayesianLinearSVC(sampler=decaying, random_state=0).fit(X, y)
+    exact = BayesianLinearSVC(sampler="gibbs", random_state=1).fit(X, y)
+    spread = exact.posterior_["coef"].std(axis=(0, 1))
+    assert np.abs((model.coef_ - exact.coef_)[0] / spread).max() < 0.25
+    ratio = model.posterior_["coef"].std(axis=(0, 1)) / spread
+    assert np.abs(ratio - 1.0).max() < 0.15
+    # Later draws were made with smaller steps: some of them are dropped, early ones repeated.
+    chain = model.posterior_["coef"][0, :, 0]
+    repeats = chain[1:] == chain[:-1]
+    assert repeats[:300].sum() > repeats[-300:].sum()
+
+
+@pytest.mark.parametrize("preconditioner", ["adagrad", "rmsprop"])
+def test_learned_scales_report_a_sensible_temperature(preconditioner):
+    X, y = noisy_rows(2000, 3)
+    step = 0.5 if preconditioner == "adagrad" else 0.02
+    sampler = SSGLD(
+        step=step,
+        preconditioner=preconditioner,
+        control_variates=False,
+        batch_size=100,
+        burn_in=5000,
+        thin=50,
+        freeze_after=3000,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BiasWarning)
+        model = BayesianLinearSVC(sampler=sampler, random_state=0, n_draws=500).fit(X, y)
+    assert 1.0 <= model.diagnostics_.temperature < 10.0
+    assert model.score(X, y) > 0.7

@@ -8,7 +8,7 @@ import numpy as np
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.hamiltonian_settings import SubgradientHMC
-from bayesmargin.samplers.stochastic import SSGNHT
+from bayesmargin.samplers.thermostat_settings import SSGNHT
 from bayesmargin.samplers.wide_start import is_wide
 
 

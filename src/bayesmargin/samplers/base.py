@@ -46,6 +46,8 @@ class Ensemble:
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
     facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
     """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
+    draw_weights: Callable[[int, int], FloatArray] | None = None
+    """Weights of the draws, from their number and spacing, when they are not equal."""
     step_is_given: bool = False
     """Whether the user chose the step: it is then never changed, and a divergence is an error."""
     fallback: Callable[[], "Ensemble"] | None = None

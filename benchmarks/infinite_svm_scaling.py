@@ -1,0 +1,75 @@
+"""Time of one sweep against the number of rows, 10^3 to 10^6: it should be a straight line.
+
+Usage::
+
+    python benchmarks/infinite_svm_scaling.py [--largest 1000000]
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from bayesmargin.models.infinite_svc import InfiniteSVC
+
+RESULTS = Path(__file__).parent / "results"
+CENTRES, FEATURES = 20, 10
+
+
+def rows_of(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Overlapping Gaussian clusters, each with its own linear boundary."""
+    rng = np.random.default_rng(0)
+    centres, normals = rng.normal(0, 2, (2, CENTRES, FEATURES))
+    cluster = rng.integers(0, CENTRES, count)
+    noise = rng.normal(size=(count, FEATURES))
+    return centres[cluster] + noise, np.einsum("dj,dj->d", noise, normals[cluster]) > 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=1_000_000)
+    options = parser.parse_args()
+    rows = []
+    sizes = [s for s in (1000, 3000, 10_000, 30_000, 100_000, 300_000, 10**6)
+             if s <= options.largest]  # fmt: skip
+    X, y = rows_of(sizes[-1])
+    InfiniteSVC(n_sweeps=2, random_state=0).fit(X[:500], y[:500])
+    for size in sizes:
+        sweeps = max(3, min(30, 300_000 // size))
+        model = InfiniteSVC(
+            n_clusters=CENTRES, n_sweeps=sweeps, n_draws=1, scatter=0.2, split_merge=0,
+            random_state=0,
+        ).fit(X[:size], y[:size])  # fmt: skip
+        seconds = (model.timings_["assignments"] + model.timings_["weights"]) / sweeps
+        rows.append({"rows": size, "seconds_per_sweep": seconds,
+                     "components": float(model.n_components_.mean()),
+                     "microseconds_per_row": 1e6 * seconds / size})  # fmt: skip
+        print(rows[-1], flush=True)
+    logs = np.log([[row["rows"], row["seconds_per_sweep"]] for row in rows])
+    slope = float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+    print(f"verdict: time per sweep grows as rows^{slope:.2f}")
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps({"rows": rows, "exponent": slope}, indent=1)
+    (RESULTS / "infinite_svm_scaling.json").write_text(text + "\n")
+    draw(rows)
+
+
+def draw(rows: list[dict[str, float]]) -> None:
+    """Log-log picture of the sweep times with a line of slope one."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 4), layout="constrained")
+    axes = figure.add_subplot()
+    x = np.array([row["rows"] for row in rows])
+    seconds = np.array([row["seconds_per_sweep"] for row in rows])
+    axes.loglog(x, seconds, "o-", label="measured")
+    axes.loglog(x, x * seconds[-1] / x[-1], "--", color="grey", label="slope 1")
+    axes.set_xlabel("rows")
+    axes.set_ylabel("seconds a sweep")
+    axes.legend()
+    figure.savefig(RESULTS / "infinite_svm_scaling.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()

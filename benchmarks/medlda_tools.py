@@ -1,0 +1,105 @@
+"""What the MedLDA benchmarks share: a fit that can be looked at, clocks, tables, verdicts."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesmargin import MedLDAClassifier
+from bayesmargin.models.medlda.crew import count_threads
+from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
+from bayesmargin.models.medlda.labels import learn_code
+from bayesmargin.models.medlda.learners import minibatches
+from bayesmargin.models.medlda.parameters import resolve
+from bayesmargin.models.medlda.training import Training
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass
+class Run:
+    """A fit that stops between minibatches (sweeps) for a look; looks are not on the clock.
+
+    Seconds are processor seconds of this process: with one thread they are the time on an idle
+    machine, and other programs on a busy one do not change them.
+    """
+
+    model: MedLDAClassifier
+    X: Any
+    y: np.ndarray
+    seconds: float = 0.0
+    documents_seen: int = 0
+    training: Training = field(init=False)
+
+    def __post_init__(self) -> None:
+        code = learn_code(self.y)
+        model = self.model
+        model.n_features_in_ = self.X.shape[1]
+        resolved = resolve(model, code.n_classifiers)
+        threads = count_threads(model.n_jobs)
+        self.training = Training(model, resolved, code, self.X.shape[1], threads)
+        self.documents = to_documents(check_counts(self.X, "run"))
+        self.signs = code.signs(self.y)
+
+    def steps(self, n_passes: int) -> Iterator[int]:
+        """Yield after every minibatch (sweep for "gibbs") how many there were."""
+        model, n_documents = self.model, self.documents.n_documents
+        start = time.process_time()
+        self.training.start(model, self.documents, self.signs)
+        self.seconds += time.process_time() - start
+        if model.method == "gibbs":
+            plan: Any = [np.arange(n_documents)] * n_passes
+        else:
+            plan = minibatches(n_documents, model.batch_size, n_passes, self.training.order, 1)
+        for step, chosen in enumerate(plan, start=1):
+            start = time.process_time()
+            self.training.learn(self.documents, self.signs, chosen, n_documents)
+            self.seconds += time.process_time() - start
+            self.documents_seen += len(chosen)
+            yield step
+
+    def accuracy(self, documents: Documents, labels: np.ndarray, draws: int | None = None) -> float:
+        """Test accuracy of the averaged scores so far."""
+        _, scores = self.training.infer(documents, draws)
+        return float(np.mean(self.training.code.decide(scores, 0.0) == labels))
+
+
+def warm_up(model: MedLDAClassifier, X: Any, y: Any) -> None:
+    """Compile everything on a few documents, so that no clock sees the compiler."""
+    copy = MedLDAClassifier(**{**model.get_params(), "n_passes": 1, "n_draws": 2})
+    rows = np.unique(np.concatenate([np.arange(60), np.unique(y, return_index=True)[1]]))
+    copy.fit(X[rows], y[rows])
+    copy.predict(X[:10])
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows of equal keys as aligned text."""
+    if not rows:
+        return ""
+    keys = list(rows[0])
+    cells = [keys, *[[_text(row.get(key)) for key in keys] for row in rows]]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(keys))]
+    return "\n".join(
+        "  ".join(value.rjust(width) for value, width in zip(line, widths, strict=True))
+        for line in cells
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if value >= 100 or value < 1e-3 else f"{value:.4f}"
+    return str(value)
+
+
+def report(name: str, rows: list[dict[str, Any]], verdicts: dict[str, dict[str, Any]]) -> None:
+    """Print table and verdicts, write both to ``results/NAME.json``."""
+    print(table(rows))
+    for text, verdict in verdicts.items():
+        print(f"{'met   ' if verdict['met'] else 'MISSED'}  {text}: {verdict['measured']}")
+    RESULTS.mkdir(exist_ok=True)
+    content = {"rows": rows, "verdicts": verdicts, "finished": time.strftime("%Y-%m-%d %H:%M")}
+    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")

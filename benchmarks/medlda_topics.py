@@ -1,0 +1,41 @@
+"""Accuracy on 20 Newsgroups for 20 to 400 topics: it must not fall as topics are added.
+
+python benchmarks/medlda_topics.py [--topics 20 50 100 200 400]
+"""
+
+import argparse
+import time
+
+from bayesmargin import MedLDAClassifier
+from bayesmargin.datasets import fetch_20newsgroups_counts
+from medlda_tools import report
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--topics", type=int, nargs="+", default=[20, 50, 100, 200, 400])
+    options = parser.parse_args()
+    train, test = fetch_20newsgroups_counts(), fetch_20newsgroups_counts(subset="test")
+    rows = []
+    for n_topics in options.topics:
+        start = time.process_time()
+        model = MedLDAClassifier(n_topics=n_topics, random_state=0).fit(train.data, train.target)
+        seconds = time.process_time() - start
+        accuracy = model.score(test.data, test.target)
+        rows.append({"topics": n_topics, "accuracy": accuracy, "processor seconds": seconds})
+        print(rows[-1], flush=True)
+    first = rows[0]["accuracy"]
+    worst = min(rows[1:], key=lambda row: row["accuracy"])
+    fall = first - worst["accuracy"]
+    verdicts = {
+        "accuracy falls by at most 1 point from the fewest topics to more": {
+            "met": fall <= 0.01,
+            "measured": f"{100 * fall:.1f} points ({first:.4f} with {rows[0]['topics']}, "
+            f"{worst['accuracy']:.4f} with {worst['topics']})",
+        }
+    }
+    report("medlda_topics", rows, verdicts)
+
+
+if __name__ == "__main__":
+    main()

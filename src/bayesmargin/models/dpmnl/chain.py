@@ -1,0 +1,101 @@
+"""One dpMNL chain, a sweep at a time."""
+
+import dataclasses
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.dpmnl.assignments import sweep_assignments
+from bayesmargin.models.dpmnl.parameters import (
+    update_covariates,
+    update_hyper,
+    update_logit,
+    update_scales,
+)
+from bayesmargin.models.dpmnl.state import Experts, Hyper, empty_experts, grow, start_hyper
+from bayesmargin.types import FloatArray, IntArray
+
+
+@jit
+def update_parameters(
+    rng: np.random.Generator,
+    X: FloatArray,
+    labels: IntArray,
+    slots: IntArray,
+    experts: Experts,
+    hyper: Hyper,
+    step: float,
+    leapfrogs: int,
+) -> None:
+    """All parameters of all components, then the base measure."""
+    sorted_rows = np.argsort(slots, kind="mergesort")
+    position = 0
+    while position < slots.shape[0]:
+        slot = slots[sorted_rows[position]]
+        end = position + experts.population[slot]
+        members = sorted_rows[position:end]
+        update_covariates(rng, slot, members, X, experts, hyper)
+        update_logit(rng, slot, members, X, labels, experts, step, leapfrogs)
+        update_scales(rng, slot, experts)
+        position = end
+    update_hyper(rng, experts, hyper, slots.shape[0])
+
+
+@dataclasses.dataclass
+class Chain:
+    """State of one chain: arrays and a generator."""
+
+    rng: np.random.Generator
+    X: FloatArray
+    labels: IntArray
+    slots: IntArray
+    experts: Experts
+    hyper: Hyper
+    step: float
+    leapfrogs: int
+    auxiliary: int
+    sweeps: int = 0
+
+    def sweep(self) -> None:
+        """Assignments, then parameters; every fifth sweep takes a doubled HMC step."""
+        begin = 0
+        while True:
+            begin = sweep_assignments(
+                self.rng, self.X, self.labels, self.slots, self.experts, self.hyper,
+                begin, self.auxiliary,
+            )  # fmt: skip
+            if begin == len(self.labels):
+                break
+            self.experts = grow(self.experts, 2 * len(self.experts.population))
+        self.sweeps += 1
+        step = self.step * (2.0 if self.sweeps % 5 == 0 else 1.0)
+        update_parameters(
+            self.rng, self.X, self.labels, self.slots, self.experts, self.hyper,
+            step, self.leapfrogs,
+        )  # fmt: skip
+
+
+def start_chain(
+    rng: np.random.Generator,
+    X: FloatArray,
+    labels: IntArray,
+    clusters: IntArray,
+    classes: int,
+    step: float,
+    leapfrogs: int,
+    auxiliary: int,
+) -> Chain:
+    """Chain that begins at a partition, with the moments of its parts."""
+    _, slots = np.unique(clusters, return_inverse=True)
+    number = int(slots.max()) + 1
+    experts = empty_experts(2 * number + auxiliary + 1, X.shape[1], classes)
+    experts.size[0] = number
+    for slot in range(number):
+        part = X[slots == slot]
+        experts.population[slot] = len(part)
+        experts.mean[slot] = part.mean(axis=0)
+        experts.log_variance[slot] = np.log(part.var(axis=0) + 0.1)
+    return Chain(
+        rng, X, labels, slots.astype(np.int64), experts, start_hyper(X.shape[1]), step,
+        leapfrogs, auxiliary,
+    )  # fmt: skip

@@ -1,0 +1,234 @@
+r"""Updates of the parameters given the assignments: conjugate draws, slices, HMC.
+
+Every positive parameter here is a log variance v with a normal prior and normal data,
+
+.. math:: \log f(v) = -\frac{(v-M)^2}{2V^2} - \frac n2 v - \frac S2 e^{-v} + const,
+
+so one univariate slice sampler (stepping out by 5, at most 40 steps) serves all of them.
+"""
+
+import math
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.dpmnl.state import (
+    CONCENTRATION_LOCATION,
+    CONCENTRATION_SCALE,
+    MEAN_SCALE,
+    Experts,
+    Hyper,
+    fill_log_classes,
+)
+from bayesmargin.types import FloatArray, IntArray
+
+_WIDTH, _STEPS_OUT = 5.0, 40
+_LOG_VARIANCE, _CONCENTRATION = 0, 1
+
+
+@jit
+def _log_target(kind: int, v: float, a: float, b: float, n: float, s: float) -> float:
+    """Log density of a log variance (prior mean a, sd b) or of the log concentration.
+
+    For the concentration n is the number of rows and s the number of components.
+    """
+    prior = -0.5 * ((v - a) / b) ** 2
+    if kind == _LOG_VARIANCE:
+        return prior - 0.5 * n * v - 0.5 * s * math.exp(-v)
+    strength = math.exp(v)
+    return prior + s * v + math.lgamma(strength) - math.lgamma(strength + n)
+
+
+@jit
+def slice_update(
+    rng: np.random.Generator, kind: int, v: float, a: float, b: float, n: float, s: float
+) -> float:
+    """One slice-sampling update with stepping out and shrinkage."""
+    floor = _log_target(kind, v, a, b, n, s) - rng.standard_exponential()
+    low = v - _WIDTH * rng.random()
+    high = low + _WIDTH
+    steps = int(rng.integers(0, _STEPS_OUT))
+    for _ in range(steps):
+        if _log_target(kind, low, a, b, n, s) <= floor:
+            break
+        low -= _WIDTH
+    for _ in range(_STEPS_OUT - 1 - steps):
+        if _log_target(kind, high, a, b, n, s) <= floor:
+            break
+        high += _WIDTH
+    while True:
+        candidate = low + rng.random() * (high - low)
+        if _log_target(kind, candidate, a, b, n, s) > floor:
+            return candidate
+        if candidate < v:
+            low = candidate
+        else:
+            high = candidate
+
+
+@jit
+def normal_mean(
+    rng: np.random.Generator, mean: float, variance: float, n: float, total: float, noise: float
+) -> float:
+    """Draw the mean of n normal values with sum ``total``, variance ``noise``, normal prior."""
+    precision = 1.0 / variance + n / noise
+    centre = (mean / variance + total / noise) / precision
+    return centre + rng.standard_normal() / math.sqrt(precision)
+
+
+@jit
+def update_covariates(
+    rng: np.random.Generator,
+    slot: int,
+    members: IntArray,
+    X: FloatArray,
+    experts: Experts,
+    hyper: Hyper,
+) -> None:
+    """Means and log variances of the covariates of one component."""
+    count = float(members.shape[0])
+    for j in range(X.shape[1]):
+        total = 0.0
+        for i in range(members.shape[0]):
+            total += X[members[i], j]
+        prior = math.exp(hyper.log_spread[j])
+        noise = math.exp(experts.log_variance[slot, j])
+        mean = normal_mean(rng, hyper.mean[j], prior, count, total, noise)
+        experts.mean[slot, j] = mean
+        square = 0.0
+        for i in range(members.shape[0]):
+            square += (X[members[i], j] - mean) ** 2
+        experts.log_variance[slot, j] = slice_update(
+            rng, _LOG_VARIANCE, experts.log_variance[slot, j], hyper.level[j],
+            math.exp(0.5 * hyper.log_level_spread[j]), count, square,
+        )  # fmt: skip
+
+
+@jit
+def _energy(
+    coefficients: FloatArray,
+    precision: FloatArray,
+    members: IntArray,
+    X: FloatArray,
+    labels: IntArray,
+    work: FloatArray,
+    gradient: FloatArray,
+) -> float:
+    """Negative log posterior of one logit model; its gradient goes into ``gradient``."""
+    features = X.shape[1]
+    energy = 0.0
+    for y in range(coefficients.shape[0]):
+        for j in range(features + 1):
+            value = precision[j] * coefficients[y, j]
+            gradient[y, j] = value
+            energy += 0.5 * value * coefficients[y, j]
+    for i in range(members.shape[0]):
+        d = members[i]
+        fill_log_classes(coefficients, X[d], work)
+        energy -= work[labels[d]]
+        for y in range(coefficients.shape[0]):
+            residual = math.exp(work[y]) - (1.0 if y == labels[d] else 0.0)
+            for j in range(features):
+                gradient[y, j] += residual * X[d, j]
+            gradient[y, features] += residual
+    return energy
+
+
+@jit
+def update_logit(
+    rng: np.random.Generator,
+    slot: int,
+    members: IntArray,
+    X: FloatArray,
+    labels: IntArray,
+    experts: Experts,
+    step: float,
+    leapfrogs: int,
+) -> bool:
+    r"""HMC for intercepts and slopes, steps :math:`\epsilon/\sqrt{1/\text{prior} + n_k/4}`."""
+    coefficients = experts.coefficients[slot]
+    features = X.shape[1]
+    precision, width = np.empty(features + 1), np.empty(features + 1)
+    for j in range(features + 1):
+        precision[j] = math.exp(-experts.log_scale[slot, 0 if j == features else 1])
+        width[j] = step / math.sqrt(precision[j] + 0.25 * members.shape[0])
+    previous, gradient = coefficients.copy(), np.empty_like(coefficients)
+    momentum = np.empty_like(coefficients)
+    kinetic = 0.0
+    for y in range(momentum.shape[0]):
+        for j in range(features + 1):
+            momentum[y, j] = rng.standard_normal()
+            kinetic += 0.5 * momentum[y, j] ** 2
+    work = np.empty(coefficients.shape[0])
+    energy = _energy(coefficients, precision, members, X, labels, work, gradient)
+    before = energy + kinetic
+    for turn in range(leapfrogs + 1):
+        half = 0.5 if turn in (0, leapfrogs) else 1.0
+        for y in range(momentum.shape[0]):
+            for j in range(features + 1):
+                momentum[y, j] -= half * width[j] * gradient[y, j]
+                if turn < leapfrogs:
+                    coefficients[y, j] += width[j] * momentum[y, j]
+        if turn < leapfrogs:
+            energy = _energy(coefficients, precision, members, X, labels, work, gradient)
+    kinetic = 0.0
+    for y in range(momentum.shape[0]):
+        for j in range(features + 1):
+            kinetic += 0.5 * momentum[y, j] ** 2
+    if math.log(rng.random()) < before - energy - kinetic:
+        return True
+    coefficients[:, :] = previous
+    return False
+
+
+@jit
+def update_scales(rng: np.random.Generator, slot: int, experts: Experts) -> None:
+    """Log variances tau^2 and nu^2 of intercepts and slopes of one component."""
+    coefficients = experts.coefficients[slot]
+    features = coefficients.shape[1] - 1
+    squares = np.zeros(2)
+    for y in range(coefficients.shape[0]):
+        squares[0] += coefficients[y, features] ** 2
+        for j in range(features):
+            squares[1] += coefficients[y, j] ** 2
+    for i in range(2):
+        count = float(coefficients.shape[0] * (1 if i == 0 else features))
+        experts.log_scale[slot, i] = slice_update(
+            rng, _LOG_VARIANCE, experts.log_scale[slot, i], 0.0, 1.0, count, squares[i]
+        )
+
+
+@jit
+def _update_level(
+    rng: np.random.Generator,
+    values: FloatArray,
+    mean: float,
+    log_variance: float,
+    prior_scale: float,
+) -> tuple[float, float]:
+    """Mean and log variance of normal values, priors N(0, prior_scale^2) and N(0, 1)."""
+    count, total = float(values.shape[0]), 0.0
+    for i in range(values.shape[0]):
+        total += values[i]
+    mean = normal_mean(rng, 0.0, prior_scale**2, count, total, math.exp(log_variance))
+    square = 0.0
+    for i in range(values.shape[0]):
+        square += (values[i] - mean) ** 2
+    return mean, slice_update(rng, _LOG_VARIANCE, log_variance, 0.0, 1.0, count, square)
+
+
+@jit
+def update_hyper(rng: np.random.Generator, experts: Experts, hyper: Hyper, rows: int) -> None:
+    """Base measure and concentration given the components in use."""
+    slots = experts.order[: experts.size[0]]
+    for j in range(hyper.mean.shape[0]):
+        hyper.mean[j], hyper.log_spread[j] = _update_level(
+            rng, experts.mean[slots, j], hyper.mean[j], hyper.log_spread[j], MEAN_SCALE
+        )
+        hyper.level[j], hyper.log_level_spread[j] = _update_level(
+            rng, experts.log_variance[slots, j], hyper.level[j], hyper.log_level_spread[j], 1.0
+        )
+    hyper.log_concentration[0] = slice_update(
+        rng, _CONCENTRATION, hyper.log_concentration[0], CONCENTRATION_LOCATION,
+        CONCENTRATION_SCALE, float(rows), float(slots.shape[0]),
+    )  # fmt: skip

@@ -1,0 +1,127 @@
+r"""State of the dpMNL chain and the likelihood of one row in one component.
+
+.. math::
+
+   x_l \mid k \sim N(\mu_{kl}, \sigma_{kl}^2), \qquad
+   P(y = j \mid x, k) \propto \exp(a_{kj} + b_{kj}\cdot x)
+
+Base measure: :math:`\mu_l \sim N(\mu_{0l}, \sigma_{0l}^2)`,
+:math:`\log\sigma_l^2 \sim N(M_l, V_l^2)`, :math:`a_j \sim N(0, \tau^2)`,
+:math:`b_{jl} \sim N(0, \nu^2)`, :math:`\log\tau^2, \log\nu^2 \sim N(0, 1)`. Above it:
+:math:`\mu_{0l} \sim N(0, 2^2)`, :math:`\log\sigma_{0l}^2, M_l, \log V_l^2 \sim N(0, 1)`, and the
+log of the concentration :math:`\sim N(-3, 2^2)`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.types import FloatArray, IntArray
+
+MEAN_SCALE = 2.0
+CONCENTRATION_LOCATION, CONCENTRATION_SCALE = -3.0, 2.0
+
+
+class Experts(NamedTuple):
+    """Parameters of the components, one slot each; ``order`` lists those in use first."""
+
+    population: IntArray  #: (S,)
+    order: IntArray  #: (S,)
+    size: IntArray  #: (1,)
+    mean: FloatArray  #: (S, p)
+    log_variance: FloatArray  #: (S, p)
+    coefficients: FloatArray  #: (S, L, p + 1) slopes, then the intercept
+    log_scale: FloatArray  #: (S, 2) log tau^2 and log nu^2
+
+
+class Hyper(NamedTuple):
+    """Parameters of the base measure and the concentration, log variances where positive."""
+
+    mean: FloatArray  #: (p,) mu_0
+    log_spread: FloatArray  #: (p,) log sigma_0^2
+    level: FloatArray  #: (p,) M
+    log_level_spread: FloatArray  #: (p,) log V^2
+    log_concentration: FloatArray  #: (1,)
+
+
+def empty_experts(capacity: int, features: int, classes: int) -> Experts:
+    """Store for ``capacity`` components, none in use."""
+    return Experts(
+        np.zeros(capacity, np.int64),
+        np.arange(capacity),
+        np.zeros(1, np.int64),
+        np.zeros((capacity, features)),
+        np.zeros((capacity, features)),
+        np.zeros((capacity, classes, features + 1)),
+        np.zeros((capacity, 2)),
+    )
+
+
+def grow(experts: Experts, capacity: int) -> Experts:
+    """Copy with room for ``capacity`` components."""
+    old, classes, columns = experts.coefficients.shape
+    larger = empty_experts(capacity, columns - 1, classes)
+    for name in Experts._fields:
+        source, target = getattr(experts, name), getattr(larger, name)
+        target[: source.shape[0]] = source
+    larger.order[old:] = np.arange(old, capacity)
+    return larger
+
+
+def start_hyper(features: int) -> Hyper:
+    """Base measure at the centre of its prior."""
+    zeros = np.zeros((4, features))
+    return Hyper(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(1))
+
+
+@jit
+def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: int) -> None:
+    """Fill a slot with a draw from the base measure."""
+    features = hyper.mean.shape[0]
+    for j in range(features):
+        spread = math.exp(0.5 * hyper.log_spread[j])
+        experts.mean[slot, j] = hyper.mean[j] + spread * rng.standard_normal()
+        level_spread = math.exp(0.5 * hyper.log_level_spread[j])
+        experts.log_variance[slot, j] = hyper.level[j] + level_spread * rng.standard_normal()
+    for i in range(2):
+        experts.log_scale[slot, i] = rng.standard_normal()
+    intercept = math.exp(0.5 * experts.log_scale[slot, 0])
+    slope = math.exp(0.5 * experts.log_scale[slot, 1])
+    for y in range(experts.coefficients.shape[1]):
+        for j in range(features):
+            experts.coefficients[slot, y, j] = slope * rng.standard_normal()
+        experts.coefficients[slot, y, features] = intercept * rng.standard_normal()
+
+
+@jit
+def log_density(experts: Experts, slot: int, row: FloatArray) -> float:
+    """Log density of the covariates in a component."""
+    total = -0.5 * row.shape[0] * math.log(2.0 * math.pi)
+    for j in range(row.shape[0]):
+        value = experts.log_variance[slot, j]
+        gap = row[j] - experts.mean[slot, j]
+        total -= 0.5 * (value + gap * gap * math.exp(-value))
+    return total
+
+
+@jit
+def fill_log_classes(
+    coefficients: FloatArray, row: FloatArray, log_probability: FloatArray
+) -> None:
+    """Log probabilities of all classes under one multinomial logit."""
+    features = row.shape[0]
+    top = -np.inf
+    for y in range(coefficients.shape[0]):
+        score = coefficients[y, features]
+        for j in range(features):
+            score += coefficients[y, j] * row[j]
+        log_probability[y] = score
+        top = max(top, score)
+    total = 0.0
+    for y in range(coefficients.shape[0]):
+        total += math.exp(log_probability[y] - top)
+    shift = top + math.log(total)
+    for y in range(coefficients.shape[0]):
+        log_probability[y] -= shift

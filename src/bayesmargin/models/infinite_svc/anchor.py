@@ -1,0 +1,203 @@
+r"""Stochastic subgradients of one expert, made quiet by control variates, and its metric.
+
+At the anchor the winner of each row's hinge is stored, and the sum of the anchor's subgradients is
+known. With a minibatch drawn within the component (stratified: :math:`n_k/B_k`, not :math:`D/B`)
+
+.. math::
+
+   \hat g = \eta/s^2 - c\Big[\textstyle\sum_{d \in k} u_d(\hat\eta)
+            + \frac{n_k}{B_k}\sum_{d \in \text{batch}} \big(u_d(\eta) - u_d(\hat\eta)\big)\Big]
+
+is unbiased, and a row enters the batch sum only if its winner has changed.
+
+The metric is :math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f` the density of the
+slacks at the kink (shared among the classes), estimated on a few dozen members.
+"""
+
+import math
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.dense import accumulate_outer, cholesky, invert_lower
+from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
+from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.types import FloatArray, IntArray
+
+_SAMPLE = 64
+_PRIOR_DOMINATES = 40.0
+
+
+@jit
+def refresh_anchor(
+    slot: int, rows: Rows, assignment: Assignment, components: Components, hinge: Hinge
+) -> None:
+    """Make the current weights of a component its anchor, by a pass over its members."""
+    scores = np.empty(components.weights.shape[1])
+    pull = components.pull[slot]
+    pull[:, :] = 0.0
+    for position in range(assignment.start[slot], assignment.start[slot + 1]):
+        d = assignment.members[position]
+        fill_scores(components.weights[slot], rows.design[d], scores)
+        assignment.winner[d] = winning_option(scores, rows.labels[d], hinge)
+        add_pull(pull, rows.design[d], rows.labels[d], assignment.winner[d], 1.0)
+
+
+@jit
+def fill_gram(members: IntArray, rows: Rows, limit: int, gram: FloatArray) -> None:
+    """Sum of x x' over the members, estimated from evenly spaced ones if more than ``limit``."""
+    count = members.shape[0]
+    used = min(count, limit)
+    padded = (used + 3) // 4 * 4
+    block, weight = np.zeros((padded, gram.shape[0])), np.zeros(padded)
+    for i in range(used):
+        block[i] = rows.design[members[i * count // used]]
+        weight[i] = count / used
+    gram[:, :] = 0.0
+    accumulate_outer(gram, block, weight)
+
+
+@jit
+def fill_whitener(gram: FloatArray, curvature: float, scale: float, whitener: FloatArray) -> None:
+    """Inverse Cholesky factor of I/s^2 + curvature * gram (``gram`` is overwritten)."""
+    for i in range(gram.shape[0]):
+        for j in range(i + 1):
+            gram[i, j] *= curvature
+        gram[i, i] += 1.0 / (scale * scale)
+    cholesky(gram)
+    invert_lower(gram, whitener)
+
+
+@jit
+def curvature_share(hinge: Hinge, sharpness: float, vectors: int) -> float:
+    """Curvature that one row adds to one weight vector, in units of x x'."""
+    return hinge.cost * sharpness * (1.0 if vectors == 1 else 2.0 / vectors)
+
+
+@jit
+def renew_metric(
+    slot: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+) -> None:
+    """Estimate the metric of a component from a sample of its members.
+
+    Where the prior dominates (few members a class) a multiple of the identity does; ``width`` is
+    then its inverse square root, and zero where the full whitener is in use.
+    """
+    members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
+    size, scale = components.weights.shape[2], base.weight_scale
+    curvature = curvature_share(hinge, components.sharpness[slot], components.weights.shape[1])
+    used = min(members.shape[0], _SAMPLE)
+    trace = 0.0
+    for i in range(used):
+        d = members[i * members.shape[0] // used]
+        for j in range(size):
+            trace += rows.design[d, j] * rows.design[d, j]
+    trace *= curvature * scale * scale * members.shape[0] / used
+    if trace < _PRIOR_DOMINATES:
+        components.width[slot] = scale / math.sqrt(1.0 + 2.0 * trace / size)
+        return
+    components.width[slot] = 0.0
+    whitener = components.whitener[slot]
+    gram = np.empty_like(whitener)
+    fill_gram(members, rows, _SAMPLE, gram)
+    fill_whitener(gram, curvature, scale, whitener)
+
+
+@jit
+def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: FloatArray) -> None:
+    """Gradient in whitened coordinates: W g for every weight vector."""
+    for y in range(gradient.shape[0]):
+        if width > 0.0:
+            for i in range(gradient.shape[1]):
+                result[y, i] = width * gradient[y, i]
+        else:
+            for i in range(gradient.shape[1]):
+                total = 0.0
+                for j in range(i + 1):
+                    total += whitener[i, j] * gradient[y, j]
+                result[y, i] = total
+
+
+@jit
+def add_unwhitened(
+    width: float, whitener: FloatArray, change: FloatArray, factor: float, weights: FloatArray
+) -> None:
+    """Move the weights by ``factor`` times W' change."""
+    for y in range(weights.shape[0]):
+        if width > 0.0:
+            for j in range(weights.shape[1]):
+                weights[y, j] += factor * width * change[y, j]
+        else:
+            for i in range(weights.shape[1]):
+                scaled = factor * change[y, i]
+                for j in range(i + 1):
+                    weights[y, j] += scaled * whitener[i, j]
+
+
+@jit
+def stochastic_gradient(
+    rng: np.random.Generator,
+    slot: int,
+    batch: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+    scores: FloatArray,
+    gradient: FloatArray,
+) -> float:
+    """Fill the subgradient of the energy at the current weights; return the share near the kink.
+
+    ``batch`` = 0 uses the anchor alone, which is exact while the weights have not moved.
+    """
+    begin, end = assignment.start[slot], assignment.start[slot + 1]
+    count = end - begin
+    weights = components.weights[slot]
+    gradient[:, :] = 0.0
+    everything = batch >= count
+    used = count if everything else batch
+    near = 0
+    for turn in range(used):
+        d = assignment.members[begin + (turn if everything else rng.integers(0, count))]
+        label, row = rows.labels[d], rows.design[d]
+        fill_scores(weights, row, scores)
+        option = winning_option(scores, label, hinge)
+        if scores.shape[0] == 1:
+            near += abs(hinge.margin - (2.0 * label - 1.0) * scores[0]) < hinge.margin
+        else:
+            near += option != label
+        if option != assignment.winner[d]:
+            add_pull(gradient, row, label, option, 1.0)
+            add_pull(gradient, row, label, assignment.winner[d], -1.0)
+    scale = count / used if used > 0 else 0.0
+    precision = 1.0 / (base.weight_scale * base.weight_scale)
+    pull = components.pull[slot]
+    for y in range(weights.shape[0]):
+        for j in range(weights.shape[1]):
+            data = pull[y, j] + scale * gradient[y, j]
+            gradient[y, j] = precision * weights[y, j] - hinge.cost * data
+    return near / used / (2.0 * hinge.margin) if used > 0 else -1.0
+
+
+@jit
+def note_sharpness(components: Components, slot: int, value: float) -> None:
+    """Fold one estimate of the slack density into its running mean."""
+    if value >= 0.0:
+        mean = components.sharpness[slot]
+        components.sharpness[slot] = max(mean + 0.1 * (value - mean), 0.01)
+
+
+@jit
+def squared_norm(array: FloatArray) -> float:
+    """Sum of squares of a matrix."""
+    total = 0.0
+    for y in range(array.shape[0]):
+        for j in range(array.shape[1]):
+            total += array[y, j] * array[y, j]
+    return total

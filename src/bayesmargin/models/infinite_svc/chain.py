@@ -1,0 +1,239 @@
+"""One chain: its state, how it starts, and one sweep at a time, so that it can stop anywhere."""
+
+import dataclasses
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.assignments import EXACT, sweep_assignments
+from bayesmargin.models.infinite_svc.concentration import draw_concentration
+from bayesmargin.models.infinite_svc.gaussian import (
+    fill_features,
+    log_predictive,
+    recompute,
+    reset_to_prior,
+    student_table,
+)
+from bayesmargin.models.infinite_svc.newcomer import log_evidence
+from bayesmargin.models.infinite_svc.split_merge import split_merge
+from bayesmargin.models.infinite_svc.state import (
+    Assignment,
+    Base,
+    Components,
+    Hinge,
+    Rows,
+    empty_components,
+    group_members,
+    grow,
+)
+from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
+from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
+from bayesmargin.models.infinite_svc.weights_sweep import update_experts
+from bayesmargin.types import FloatArray, IntArray
+
+_MOST_RADII = 250_000_000
+_REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What a sweep does; none of it changes the target, apart from the hinge and the prior."""
+
+    hinge: Hinge
+    method: Any  #: weights sampler, a NamedTuple of the ``weights_*`` files
+    scheme: int = EXACT  #: new components: exact integral, or the number of auxiliary ones
+    proposals: int = 0  #: split or merge proposals in a sweep
+    scans: int = 3  #: restricted Gibbs scans that shape a proposed split
+    prior: tuple[float, float] | None = None  #: Gamma prior of the concentration; None: fixed
+
+
+def make_base(
+    location: FloatArray,
+    strength: float,
+    degrees: float,
+    scatter: FloatArray,
+    weight_scale: float,
+    rows: int,
+) -> Base:
+    """Base measure with the tables that a data set of ``rows`` rows needs."""
+    table = student_table(location.shape[0], strength, degrees, rows + 1)
+    return Base(location, strength, degrees, scatter, table, weight_scale)
+
+
+def make_rows(
+    covariates: FloatArray, design: FloatArray, labels: IntArray, base: Base, hinge: Hinge
+) -> Rows:
+    """Data with the two constants that a new component asks of every row."""
+    classes = max(2, int(labels.max()) + 1)
+    square = np.einsum("dj,dj->d", design, design)
+    evidence = log_evidence(base.weight_scale**2 * square, hinge, classes)
+    rows = Rows(covariates, design, labels, np.empty(len(labels)), evidence)
+    scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
+    reset_to_prior(scratch, base, 0)
+    _fill_base_density(rows, scratch, base)
+    return rows
+
+
+@jit
+def _fill_base_density(rows: Rows, scratch: Components, base: Base) -> None:
+    features = np.empty(scratch.form.shape[1])
+    for d in range(rows.labels.shape[0]):
+        fill_features(rows.covariates[d], features)
+        rows.log_base[d] = log_predictive(scratch, base, 0, features)
+
+
+def _room_for_radii(capacity: int, rows: int) -> FloatArray:
+    """Store of the kept radii; none where it would take more than a gigabyte."""
+    return np.zeros((capacity, rows if capacity * rows <= _MOST_RADII else 0), np.float32)
+
+
+@dataclasses.dataclass
+class Chain:
+    """State of one chain; arrays and a generator, nothing else."""
+
+    rng: np.random.Generator
+    rows: Rows
+    base: Base
+    settings: Settings
+    components: Components
+    assignment: Assignment
+    sides: Components  #: scratch of the split and merge moves, no part of the state
+    visits: IntArray
+    concentration: float
+    sweeps: int = 0
+    moved: int = 0
+    seconds: dict[str, float] = dataclasses.field(
+        default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
+    )
+
+    def adapt(self) -> None:
+        """Steer the step of a Metropolis method towards 70% acceptance (burn-in only)."""
+        method, tries = self.settings.method, self.components.tries
+        if isinstance(method, Hamiltonian) and tries[0] > 0:
+            step = method.step * math.exp(0.3 * (tries[1] / tries[0] - 0.7))
+            method = method._replace(step=step)
+            self.settings = dataclasses.replace(self.settings, method=method)
+        tries[:] = 0
+
+    def warm_weights(self, passes: int) -> None:
+        """Start the experts near their posterior by a few passes of exact augmentation."""
+        update_experts(
+            Augmentation(passes), self.rng, self.rows, self.assignment, self.components,
+            self.base, self.settings.hinge,
+        )  # fmt: skip
+
+    def sweep(self) -> None:
+        """Move the assignments, the components, the concentration and the weights once."""
+        start = time.perf_counter()
+        self.moved = self._sweep_assignments()
+        self.sweeps += 1
+        if self.sweeps % _REBUILD_EVERY == 0:
+            recompute(self.components, self.base, self.rows, self.assignment.slot)
+        middle = time.perf_counter()
+        self._split_merge()
+        if self.settings.prior is not None:
+            self.concentration = draw_concentration(
+                self.rng,
+                self.concentration,
+                int(self.components.size[0]),
+                len(self.rows.labels),
+                *self.settings.prior,
+            )
+        later = time.perf_counter()
+        update_experts(
+            self.settings.method,
+            self.rng,
+            self.rows,
+            self.assignment,
+            self.components,
+            self.base,
+            self.settings.hinge,
+        )
+        end = time.perf_counter()
+        self.seconds["assignments"] += middle - start
+        self.seconds["split_merge"] += later - middle
+        self.seconds["weights"] += end - later
+
+    def _sweep_assignments(self) -> int:
+        position = moved = 0
+        while position < len(self.visits):
+            position, change = sweep_assignments(
+                self.rng,
+                self.visits,
+                position,
+                self.rows,
+                self.assignment,
+                self.components,
+                self.base,
+                self.settings.hinge,
+                self.concentration,
+                self.settings.scheme,
+            )
+            moved += change
+            self._make_room()
+        group_members(self.assignment)
+        return moved
+
+    def _make_room(self) -> None:
+        """Keep a free slot: births need one, a split needs one."""
+        capacity = self.components.population.shape[0]
+        if self.components.size[0] == capacity:
+            self.components = grow(self.components, 2 * capacity)
+            start = np.zeros(2 * capacity + 1, np.int64)
+            start[: capacity + 1] = self.assignment.start
+            start[capacity + 1 :] = self.assignment.start[-1]
+            reach = _room_for_radii(2 * capacity, len(self.rows.labels))
+            if reach.size and self.assignment.reach.size:
+                reach[:capacity] = self.assignment.reach
+            self.assignment = self.assignment._replace(start=start, reach=reach)
+
+    def _split_merge(self) -> None:
+        for _ in range(self.settings.proposals):
+            self._make_room()
+            split_merge(
+                self.rng,
+                self.rows,
+                self.assignment,
+                self.components,
+                self.sides,
+                self.base,
+                self.settings.hinge,
+                self.concentration,
+                self.settings.scans,
+            )
+
+
+def start_chain(
+    rng: np.random.Generator,
+    rows: Rows,
+    base: Base,
+    settings: Settings,
+    clusters: IntArray,
+    classes: int,
+    concentration: float,
+) -> Chain:
+    """Chain that begins at the partition ``clusters`` with weights at zero."""
+    _, slots = np.unique(clusters, return_inverse=True)
+    slots = slots.astype(np.int64)
+    number = int(slots.max()) + 1
+    capacity = max(8, 2 * number)
+    dimension, columns = rows.covariates.shape[1], rows.design.shape[1]
+    components = empty_components(capacity, dimension, 1 if classes == 2 else classes, columns)
+    components.size[0] = number
+    components.momentum[:] = rng.standard_normal(components.momentum.shape)
+    recompute(components, base, rows, slots)
+    winner = rows.labels.copy()
+    assignment = Assignment(
+        slots,
+        winner,
+        np.empty_like(slots),
+        np.zeros(capacity + 1, np.int64),
+        _room_for_radii(capacity, len(slots)),
+    )
+    group_members(assignment)
+    sides = empty_components(3, dimension, components.weights.shape[1], columns)
+    visits = np.arange(len(slots))
+    return Chain(rng, rows, base, settings, components, assignment, sides, visits, concentration)

@@ -1,0 +1,246 @@
+r"""The infinite SVM with the interface of scikit-learn."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
+from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
+from bayesmargin.models.infinite_svc.settings import check_settings
+from bayesmargin.models.infinite_svc.trace import summarise
+from bayesmargin.random import spawn_generators
+from bayesmargin.types import FloatArray, IntArray
+
+
+class InfiniteSVC(ClassifierMixin, BaseEstimator):
+    r"""Dirichlet-process mixture of linear max-margin experts.
+
+    .. math::
+
+       q(Z, \eta, \gamma) \propto \mathrm{CRP}(Z \mid \alpha_0)
+          \prod_k N(\eta_k; 0, s^2 I)\,\mathrm{NIW}(\gamma_k)
+          \prod_d N(x_d; \gamma_{z_d})\,\exp\!\big(-C\,(\zeta_d)_+\big)
+
+    where :math:`\zeta_d` is the slack of row d under the expert of its component (binary hinge for
+    two classes, Crammer and Singer's for more). The data choose how many experts there are; the
+    Gaussians are integrated out, and features are standardised inside.
+
+    Parameters
+    ----------
+    concentration : float or "learn"
+        Concentration :math:`\alpha_0`; "learn" samples it under a Gamma(1, 1) prior.
+    C, margin : float
+        Weight and margin of the hinge, as in :class:`BayesianLinearSVC`.
+    method : {"ssgnht", "ssgld", "hmc", "gibbs"}
+        How the experts' weights are sampled: stochastic subgradient thermostats or Langevin steps
+        with control variates, or the exact samplers HMC and augmentation Gibbs.
+    n_sweeps : int
+        Sweeps over all rows; the chain starts from k-means.
+    burn_in : int or None
+        Sweeps not used; None: half of them.
+    n_draws : int
+        Draws kept from each chain for prediction, evenly spaced after burn-in.
+    prior_scale : float or "auto"
+        Prior standard deviation s of every weight, on standardised features; "auto":
+        :math:`1/\sqrt{\text{scatter}}`, which lets an expert turn within its component.
+    covariates : bool
+        Whether components have Gaussian features. Without them a new row says nothing about its
+        component, and every component votes by its size.
+    scatter : float or "auto"
+        Prior mean of a component's variance, in units of the variance of the data; "auto": half
+        of the variance within the k-means clusters that the chain starts from.
+    mean_strength, extra_degrees : float, int
+        :math:`\kappa_0`, and :math:`\nu_0 - p - 2`: how strongly the base measure holds the
+        components' means and covariances.
+    n_clusters : int or "auto"
+        Clusters of the k-means start; "auto": a quarter of the square root of the number of rows.
+    new_components : "exact" or int
+        Exact integral and exact draw for new components (Neal's Algorithm 2), or the number of
+        auxiliary components of Algorithm 8. Both target the same posterior.
+    split_merge : int
+        Split or merge proposals in a sweep.
+    inner_steps, batch_size, step : int, int, float or None
+        Of the stochastic methods: steps in a sweep, rows of the component in a step, and step size
+        in whitened coordinates.
+    fit_intercept : bool
+        Whether every expert has an intercept (with the prior of the other weights).
+    prediction : {"probability", "vote", "score", "hard", "gibbs"}
+        Rule of ``predict`` and ``predict_proba``; see
+        :mod:`bayesmargin.models.infinite_svc.prediction`.
+    n_chains : int
+        Independent chains from different starts; predictions average over all.
+    random_state : int, Generator, RandomState or None
+        Equal seeds give equal results whatever ``n_jobs``.
+    n_jobs : int or None
+        Threads for chains and prediction; -1 uses all cores.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    n_components_ : array of shape (n_chains, n_sweeps - burn_in)
+        Posterior draws of the number of components.
+    concentration_ : array of the same shape
+        Posterior draws of the concentration (constant unless it is learned).
+    timings_ : dict
+        Seconds spent on "start", "assignments", "split_merge" and "weights", over all chains.
+    diagnostics_ : dict
+        R-hat and effective draws of label-invariant quantities, and the share of rows that moved.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from bayesmargin.models.infinite_svc import InfiniteSVC
+    >>> X, y = make_moons(400, noise=0.15, random_state=0)
+    >>> model = InfiniteSVC(C=5.0, random_state=0).fit(X[:300], y[:300])
+    >>> bool(model.score(X[300:], y[300:]) > 0.9)
+    True
+    >>> model.predict_proba(X[300:]).shape
+    (100, 2)
+    """
+
+    def __init__(
+        self,
+        concentration: float | str = 1.0,
+        C: float = 1.0,
+        margin: float = 1.0,
+        method: str = "ssgnht",
+        n_sweeps: int = 100,
+        burn_in: int | None = None,
+        n_draws: int = 25,
+        prior_scale: float | str = "auto",
+        covariates: bool = True,
+        scatter: float | str = "auto",
+        mean_strength: float = 0.1,
+        extra_degrees: int = 0,
+        n_clusters: int | str = "auto",
+        new_components: int | str = "exact",
+        split_merge: int = 1,
+        inner_steps: int = 10,
+        batch_size: int = 16,
+        step: float | None = None,
+        fit_intercept: bool = True,
+        prediction: str = "probability",
+        n_chains: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.concentration = concentration
+        self.C = C
+        self.margin = margin
+        self.method = method
+        self.n_sweeps = n_sweeps
+        self.burn_in = burn_in
+        self.n_draws = n_draws
+        self.prior_scale = prior_scale
+        self.covariates = covariates
+        self.scatter = scatter
+        self.mean_strength = mean_strength
+        self.extra_degrees = extra_degrees
+        self.n_clusters = n_clusters
+        self.new_components = new_components
+        self.split_merge = split_merge
+        self.inner_steps = inner_steps
+        self.batch_size = batch_size
+        self.step = step
+        self.fit_intercept = fit_intercept
+        self.prediction = prediction
+        self.n_chains = n_chains
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels.
+        """
+        check_settings(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
+            )
+        *generators, shared = spawn_generators(self.random_state, self.n_chains + 1)
+        problem = make_problem(self, X, labels.astype(np.int64), shared)
+        workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
+        with ThreadPoolExecutor(max(1, workers)) as pool:
+            runs = list(pool.map(lambda rng: run_chain(problem, rng), generators))
+        self._keep(problem, [recorder for recorder, _ in runs], [seconds for _, seconds in runs])
+        return self
+
+    def _keep(self, problem: Problem, recorders: list[Any], seconds: list[Any]) -> None:
+        burn_in = problem.burn_in
+        self._problem = problem.without_rows()
+        self._draws = [draw for recorder in recorders for draw in recorder.draws]
+        self._labels = [labels[problem.inverse] for r in recorders for labels in r.labels]
+        self.n_components_ = np.array([r.components[burn_in:] for r in recorders])
+        self.concentration_ = np.array([r.concentration[burn_in:] for r in recorders])
+        self.timings_ = {name: sum(s[name] for s in seconds) for name in seconds[0]}
+        self.timings_["start"] += problem.seconds
+        self.diagnostics_ = summarise(recorders, burn_in)
+
+    def _prepare(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._problem.prepare(X)
+
+    def _predict(self, X: Any, rule: str) -> FloatArray:
+        covariates, design = self._prepare(X)
+        (rng,) = spawn_generators(0 if self.random_state is None else self.random_state, 1)
+        problem = self._problem
+        return predict_draws(
+            rule, self._draws, problem.base, problem.hinge, covariates, design,
+            len(self.classes_), rng, self.n_jobs,
+        )  # fmt: skip
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of every class by the chosen ``prediction`` rule."""
+        return self._predict(X, self.prediction)
+
+    def predict(self, X: Any) -> Any:
+        """Most probable class; the first on ties."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_votes(self, X: Any) -> FloatArray:
+        """Share of the votes of experts and draws for every class."""
+        return self._predict(X, "vote")
+
+    def predict_component(self, X: Any) -> IntArray:
+        """Most probable component of each row in the last draw (labels have no meaning beyond)."""
+        covariates, design = self._prepare(X)
+        problem = self._problem
+        return predict_components(self._draws[-1], problem.base, problem.hinge, covariates, design)
+
+    def co_clustering(self, rows: Any = None) -> FloatArray:
+        """Posterior probability that training rows share a component.
+
+        Parameters
+        ----------
+        rows : array of int, optional
+            Training rows to compare; all by default (the result is a square matrix: choose).
+        """
+        check_is_fitted(self)
+        if not self._labels:
+            raise ValueError("the training set was too large for its assignments to be kept")
+        index = np.arange(len(self._labels[0])) if rows is None else np.asarray(rows)
+        total = np.zeros((len(index), len(index)))
+        for labels in self._labels:
+            total += labels[index][:, None] == labels[index][None, :]
+        return total / len(self._labels)
+
+    def component_sizes(self) -> list[IntArray]:
+        """Sizes of the components in every kept draw, largest first."""
+        check_is_fitted(self)
+        return [np.sort(draw.population[:-1].astype(np.int64))[::-1] for draw in self._draws]

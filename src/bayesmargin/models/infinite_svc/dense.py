@@ -1,0 +1,106 @@
+"""Small dense linear algebra for compiled code: no library call, no exception, no allocation.
+
+The matrices here have a few dozen rows. A factorisation never fails: a pivot that rounding has
+made too small is lifted to a tiny share of its diagonal, which is what a jitter would do.
+"""
+
+import math
+
+from bayesmargin.compiling import jit
+from bayesmargin.types import FloatArray
+
+_SMALLEST_PIVOT = 1e-13
+
+
+@jit
+def cholesky(matrix: FloatArray) -> float:
+    """Overwrite the lower triangle of ``matrix`` by its Cholesky factor; return log det."""
+    size = matrix.shape[0]
+    log_determinant = 0.0
+    for j in range(size):
+        floor = _SMALLEST_PIVOT * abs(matrix[j, j])
+        pivot = matrix[j, j]
+        for k in range(j):
+            pivot -= matrix[j, k] * matrix[j, k]
+        pivot = max(pivot, floor, 1e-300)
+        log_determinant += math.log(pivot)
+        root = math.sqrt(pivot)
+        matrix[j, j] = root
+        for i in range(j + 1, size):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = entry / root
+    return log_determinant
+
+
+@jit
+def invert_lower(factor: FloatArray, inverse: FloatArray) -> None:
+    """Write the inverse of a lower triangular matrix into ``inverse``; its upper part is zero."""
+    size = factor.shape[0]
+    for i in range(size):
+        inverse[i, :] = 0.0
+        for k in range(i):
+            weight = factor[i, k]
+            for j in range(k + 1):
+                inverse[i, j] -= weight * inverse[k, j]
+        scale = 1.0 / factor[i, i]
+        for j in range(i):
+            inverse[i, j] *= scale
+        inverse[i, i] = scale
+
+
+@jit
+def solve_lower(factor: FloatArray, vector: FloatArray) -> None:
+    """Overwrite ``vector`` by the solution of ``factor @ solution = vector``."""
+    for i in range(vector.shape[0]):
+        entry = vector[i]
+        for j in range(i):
+            entry -= factor[i, j] * vector[j]
+        vector[i] = entry / factor[i, i]
+
+
+@jit
+def solve_lower_transposed(factor: FloatArray, vector: FloatArray) -> None:
+    """Overwrite ``vector`` by the solution of ``factor.T @ solution = vector``."""
+    for i in range(vector.shape[0] - 1, -1, -1):
+        entry = vector[i] / factor[i, i]
+        vector[i] = entry
+        for j in range(i):
+            vector[j] -= factor[i, j] * entry
+
+
+@jit
+def dot(first: FloatArray, second: FloatArray) -> float:
+    """Inner product of two short vectors."""
+    total = 0.0
+    for i in range(first.shape[0]):
+        total += first[i] * second[i]
+    return total
+
+
+@jit
+def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
+    """Inner product of one row of ``matrix`` with a vector; hot loops make no views."""
+    total = 0.0
+    for i in range(vector.shape[0]):
+        total += matrix[index, i] * vector[i]
+    return total
+
+
+@jit
+def accumulate_outer(total: FloatArray, block: FloatArray, weight: FloatArray) -> None:
+    """Add ``block.T @ diag(weight) @ block`` to the lower triangle of ``total``.
+
+    Four rows at a time share one pass over ``total``; a block has a multiple of four rows (unused
+    ones carry weight zero).
+    """
+    size = total.shape[0]
+    for r in range(0, block.shape[0], 4):
+        first, second, third, fourth = block[r], block[r + 1], block[r + 2], block[r + 3]
+        for i in range(size):
+            a, b = weight[r] * first[i], weight[r + 1] * second[i]
+            c, d = weight[r + 2] * third[i], weight[r + 3] * fourth[i]
+            line = total[i]
+            for j in range(i + 1):
+                line[j] += a * first[j] + b * second[j] + c * third[j] + d * fourth[j]

@@ -1,0 +1,148 @@
+"""Between the estimator and the chains: what is prepared once, and how one chain is run."""
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.models.infinite_svc.chain import (
+    Settings,
+    make_base,
+    make_rows,
+    start_chain,
+)
+from bayesmargin.models.infinite_svc.defaults import (
+    Scaling,
+    default_clusters,
+    first_partition,
+    fit_scaling,
+    within_variance,
+)
+from bayesmargin.models.infinite_svc.settings import make_method, make_scheme
+from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows
+from bayesmargin.models.infinite_svc.trace import Recorder
+from bayesmargin.types import FloatArray, IntArray
+
+_WARM_PASSES = 5
+_CONCENTRATION_PRIOR = (1.0, 1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """Everything the chains of one fit have in common."""
+
+    scaling: Scaling
+    with_covariates: bool
+    with_intercept: bool
+    classes: int
+    base: Base
+    hinge: Hinge
+    settings: Settings
+    concentration: float
+    clusters: int
+    n_sweeps: int
+    burn_in: int
+    n_draws: int
+    rows: Rows | None
+    standardised: FloatArray | None
+    inverse: IntArray  #: place of each training row in the shuffled order
+    seconds: float
+
+    def prepare(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Covariates and design matrix of raw features."""
+        return _views(self.scaling.apply(X), self.with_covariates, self.with_intercept)
+
+    def without_rows(self) -> "Problem":
+        """The same without the training data, to be kept in a fitted estimator."""
+        return dataclasses.replace(
+            self, rows=None, standardised=None, inverse=np.empty(0, np.int64)
+        )
+
+
+def _views(X: FloatArray, covariates: bool, intercept: bool) -> tuple[FloatArray, FloatArray]:
+    design = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    return (X if covariates else np.empty((len(X), 0))), design
+
+
+def make_problem(
+    estimator: Any, X: FloatArray, labels: IntArray, rng: np.random.Generator
+) -> Problem:
+    """Standardise, shuffle, choose the base measure and evaluate each row's constants."""
+    begin = time.perf_counter()
+    shuffle = rng.permutation(len(X))
+    scaling = fit_scaling(X)
+    standardised = scaling.apply(X[shuffle])
+    labels = labels[shuffle]
+    covariates, design = _views(standardised, estimator.covariates, estimator.fit_intercept)
+    clusters = estimator.n_clusters
+    clusters = default_clusters(len(X)) if clusters == "auto" else int(clusters)
+    scatter = estimator.scatter
+    if scatter == "auto":
+        partition = first_partition(standardised, clusters, int(rng.integers(2**31)))
+        scatter = 0.5 * within_variance(standardised, partition)
+    scale = estimator.prior_scale
+    scale = float(scatter) ** -0.5 if scale == "auto" else float(scale)
+    size = covariates.shape[1]
+    degrees = size + 2.0 + estimator.extra_degrees
+    matrix = float(scatter) * (1.0 + estimator.extra_degrees) * np.eye(size)
+    base = make_base(np.zeros(size), float(estimator.mean_strength), degrees, matrix, scale, len(X))
+    hinge = Hinge(float(estimator.C), float(estimator.margin))
+    learn = estimator.concentration == "learn"
+    settings = Settings(
+        hinge=hinge,
+        method=make_method(
+            estimator.method, estimator.step, estimator.inner_steps, estimator.batch_size
+        ),
+        scheme=make_scheme(estimator.new_components),
+        proposals=estimator.split_merge,
+        prior=_CONCENTRATION_PRIOR if learn else None,
+    )
+    burn_in = estimator.burn_in
+    rows = make_rows(covariates, design, labels, base, hinge)
+    return Problem(
+        scaling=scaling,
+        with_covariates=estimator.covariates,
+        with_intercept=estimator.fit_intercept,
+        classes=int(labels.max()) + 1,
+        base=base,
+        hinge=hinge,
+        settings=settings,
+        concentration=1.0 if learn else float(estimator.concentration),
+        clusters=clusters,
+        n_sweeps=estimator.n_sweeps,
+        burn_in=estimator.n_sweeps // 2 if burn_in is None else burn_in,
+        n_draws=estimator.n_draws,
+        rows=rows,
+        standardised=standardised,
+        inverse=np.argsort(shuffle),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def run_chain(problem: Problem, rng: np.random.Generator) -> tuple[Recorder, dict[str, float]]:
+    """Run one chain to its end; returns what was recorded and the seconds by activity."""
+    assert problem.rows is not None
+    assert problem.standardised is not None
+    begin = time.perf_counter()
+    seed = int(rng.integers(2**31))
+    partition = first_partition(problem.standardised, problem.clusters, seed)
+    chain = start_chain(
+        rng,
+        problem.rows,
+        problem.base,
+        problem.settings,
+        partition,
+        problem.classes,
+        problem.concentration,
+    )
+    chain.warm_weights(_WARM_PASSES)
+    started = time.perf_counter() - begin
+    kept = np.linspace(problem.n_sweeps - 1, problem.burn_in, problem.n_draws).round()
+    recorder = Recorder(np.unique(kept.astype(int)))
+    for sweep in range(problem.n_sweeps):
+        chain.sweep()
+        if sweep < problem.burn_in:
+            chain.adapt()
+        recorder.note(sweep, chain)
+    return recorder, {"start": started, **chain.seconds}

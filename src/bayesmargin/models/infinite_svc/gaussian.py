@@ -1,0 +1,265 @@
+r"""Collapsed Normal-inverse-Wishart features: predictive density and rank-1 changes.
+
+With :math:`n` members, :math:`\kappa = \kappa_0 + n`, :math:`\nu = \nu_0 + n` and
+:math:`q = (x-m)^\top \Psi^{-1} (x-m)` the predictive density of a further row is
+
+.. math::
+
+   \log t(x) = S_n - \tfrac12 \log|\Psi|
+      - \tfrac{\nu+1}{2}\log\!\Big(1 + \tfrac{\kappa}{\kappa+1}\, q\Big),
+
+where :math:`S_n` depends on the size alone and sits in a table. The quadratic form is a single
+inner product with the features :math:`(x_i x_j, x_i, 1)` of the row, whose sums are at the same
+time the sufficient statistics.
+
+A member is judged as if it were absent without being removed: with :math:`q` taken at the full
+component and :math:`r = 1 - \tfrac{\kappa}{\kappa-1} q`,
+
+.. math:: \log t_{-d}(x_d) = S_{n-1} - \tfrac12\log|\Psi| + \tfrac{\nu-1}{2} \log r,
+
+because :math:`|\Psi_{-d}| = r |\Psi|` and :math:`1 + \tfrac{\kappa-1}{\kappa} q_{-d} = 1/r`. So a
+row that stays where it is costs no update at all.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.dense import cholesky, dot, invert_lower
+from bayesmargin.models.infinite_svc.state import Base, Components, Rows
+from bayesmargin.types import FloatArray, IntArray
+
+# A leave-one-out determinant ratio below this is lost to rounding (the row is some 1e5 standard
+# deviations away from the rest of its component).
+_SMALLEST_RATIO = 1e-10
+_UNSAFE_DOWNDATE = 1e-7
+
+
+def student_table(dimension: int, strength: float, degrees: float, rows: int) -> FloatArray:
+    """Constants S_n of the predictive density for component sizes 0 .. rows."""
+    sizes = np.arange(rows + 1)
+    kappa, nu = strength + sizes, degrees + sizes
+    table: FloatArray = (
+        gammaln((nu + 1) / 2)
+        - gammaln((nu - dimension + 1) / 2)
+        - dimension / 2 * math.log(math.pi)
+        + dimension / 2 * np.log(kappa / (kappa + 1))
+    )
+    return table
+
+
+@jit
+def fill_features(row: FloatArray, features: FloatArray) -> None:
+    """Quadratic features of a row: products x_i x_j for j <= i, then x, then 1."""
+    size = row.shape[0]
+    position = 0
+    for i in range(size):
+        value = row[i]
+        for j in range(i + 1):
+            features[position + j] = value * row[j]
+        position += i + 1
+    for i in range(size):
+        features[position + i] = row[i]
+    features[position + size] = 1.0
+
+
+@jit
+def log_share(components: Components, base: Base, slot: int, square: float) -> float:
+    """Log of size times predictive density at squared radius ``square`` (no member)."""
+    count = components.population[slot]
+    kappa = base.strength + count
+    power = 0.5 * (base.degrees + count + 1.0)
+    return components.height[slot] - power * math.log1p(kappa / (kappa + 1.0) * square)
+
+
+@jit
+def surely_below(
+    floor: float, height: float, count: int, strength: float, degrees: float, square: float
+) -> bool:
+    """Whether :func:`log_share` is below ``floor`` for every squared radius >= ``square``.
+
+    From log(1 + z) >= 2 z / (2 + z), multiplied out: neither a logarithm nor a division.
+    """
+    kappa = strength + count
+    scaled = kappa * square
+    return (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled)
+
+
+@jit
+def log_predictive(components: Components, base: Base, slot: int, features: FloatArray) -> float:
+    """Log density of a row that is no member of the component."""
+    count = components.population[slot]
+    value = log_share(components, base, slot, max(0.0, dot(components.form[slot], features)))
+    return value - math.log(count) if count > 0 else value
+
+
+@jit
+def log_predictive_without(
+    components: Components, base: Base, slot: int, features: FloatArray
+) -> float:
+    """Log density of a member given the other members (there is at least one)."""
+    count = components.population[slot]
+    square = max(0.0, dot(components.form[slot], features))
+    return log_share_without(components, base, slot, square) - math.log(count - 1.0)
+
+
+@jit
+def log_share_without(components: Components, base: Base, slot: int, square: float) -> float:
+    """Log of size times density for a member, as if it were absent; radius as it stands."""
+    count = components.population[slot]
+    kappa = base.strength + count
+    ratio = max(1.0 - kappa / (kappa - 1.0) * square, _SMALLEST_RATIO)
+    return (
+        math.log(count - 1.0)
+        + base.student[count - 1]
+        - 0.5 * components.log_determinant[slot]
+        + 0.5 * (base.degrees + count - 1.0) * math.log(ratio)
+    )
+
+
+@jit
+def rebuild_form(components: Components, base: Base, slot: int) -> None:
+    """Write the quadratic form and height of a component from its inverse scatter and centre."""
+    count = components.population[slot]
+    components.height[slot] = base.student[count] - 0.5 * components.log_determinant[slot]
+    if count > 0:
+        components.height[slot] += math.log(count)
+    inverse, centre, form = components.inverse[slot], components.centre[slot], components.form[slot]
+    size = centre.shape[0]
+    position = 0
+    for i in range(size):
+        for j in range(i):
+            form[position + j] = 2.0 * inverse[i, j]
+        form[position + i] = inverse[i, i]
+        position += i + 1
+    constant = 0.0
+    for i in range(size):
+        slope = dot(inverse[i], centre)
+        form[position + i] = -2.0 * slope
+        constant += slope * centre[i]
+    form[position + size] = constant
+
+
+@jit
+def refactor(components: Components, base: Base, slot: int) -> None:
+    """Recompute centre, inverse and determinant of a component from its sums."""
+    size = base.location.shape[0]
+    moment, centre = components.moment[slot], components.centre[slot]
+    kappa = base.strength + components.population[slot]
+    linear = size * (size + 1) // 2
+    for i in range(size):
+        centre[i] = (base.strength * base.location[i] + moment[linear + i]) / kappa
+    scatter = np.empty((size, size))
+    position = 0
+    for i in range(size):
+        for j in range(i + 1):
+            prior = base.scatter[i, j] + base.strength * base.location[i] * base.location[j]
+            scatter[i, j] = prior + moment[position + j] - kappa * centre[i] * centre[j]
+        position += i + 1
+    components.log_determinant[slot] = cholesky(scatter)
+    root = np.empty((size, size))
+    invert_lower(scatter, root)
+    for i in range(size):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, size):
+                total += root[k, i] * root[k, j]
+            components.inverse[slot, i, j] = total
+            components.inverse[slot, j, i] = total
+    rebuild_form(components, base, slot)
+
+
+@jit
+def change_member(
+    components: Components,
+    base: Base,
+    slot: int,
+    row: FloatArray,
+    features: FloatArray,
+    sign: int,
+) -> None:
+    r"""Add (sign +1) or remove (sign -1) a row by a rank-1 change of :math:`\Psi^{-1}`.
+
+    :math:`\Psi' = \Psi \pm v v^\top` with
+    :math:`v = \sqrt{\kappa/(\kappa \pm 1)}\,(x - m)`; the sums change too, and a removal that
+    would lose digits is computed from them instead.
+    """
+    size = row.shape[0]
+    kappa = base.strength + components.population[slot]
+    components.population[slot] += sign
+    moment = components.moment[slot]
+    for i in range(moment.shape[0]):
+        moment[i] += sign * features[i]
+    inverse, centre = components.inverse[slot], components.centre[slot]
+    factor = math.sqrt(kappa / (kappa + sign))
+    change, image = np.empty(size), np.empty(size)
+    for i in range(size):
+        change[i] = factor * (row[i] - centre[i])
+    for i in range(size):
+        image[i] = dot(inverse[i], change)
+    square = dot(change, image)
+    ratio = 1.0 + sign * square
+    # In the old metric the centre moves by sqrt(square / (kappa (kappa + sign))); adding a row
+    # shortens every radius by at most sqrt(ratio), removing one shortens none.
+    shrink = components.shrink[slot]
+    factor = 1.0 / math.sqrt(ratio) if sign > 0 else 1.0
+    shrink[0] *= factor
+    shrink[1] = factor * (shrink[1] + math.sqrt(max(square, 0.0) / (kappa * (kappa + sign))))
+    if ratio < _UNSAFE_DOWNDATE:
+        refactor(components, base, slot)
+        return
+    for i in range(size):
+        scaled = sign * image[i] / ratio
+        for j in range(size):
+            inverse[i, j] -= scaled * image[j]
+        centre[i] += sign * (row[i] - centre[i]) / (kappa + sign)
+    components.log_determinant[slot] += math.log(ratio)
+    rebuild_form(components, base, slot)
+
+
+@jit
+def reset_to_prior(components: Components, base: Base, slot: int) -> None:
+    """Make a slot an empty component."""
+    components.population[slot] = 0
+    components.moment[slot, :] = 0.0
+    components.shrink[slot, 0] = 1.0
+    components.shrink[slot, 1] = 0.0
+    refactor(components, base, slot)
+
+
+@jit
+def recompute(components: Components, base: Base, rows: Rows, slots: IntArray) -> None:
+    """Rebuild every component in use from its members: rounding errors do not live long."""
+    features = np.empty(components.moment.shape[1])
+    for position in range(components.size[0]):
+        slot = components.order[position]
+        components.moment[slot, :] = 0.0
+        components.population[slot] = 0
+    for d in range(slots.shape[0]):
+        fill_features(rows.covariates[d], features)
+        moment = components.moment[slots[d]]
+        for i in range(features.shape[0]):
+            moment[i] += features[i]
+        components.population[slots[d]] += 1
+    for position in range(components.size[0]):
+        refactor(components, base, components.order[position])
+
+
+@jit
+def log_marginal(components: Components, base: Base, slot: int, empty: float) -> float:
+    r"""Log evidence of the members' covariates; ``empty`` is log det of the prior scatter.
+
+    .. math:: -\tfrac{np}{2}\log\pi + \log\frac{\Gamma_p(\nu/2)}{\Gamma_p(\nu_0/2)}
+              + \tfrac{\nu_0}{2}\log|\Psi_0| - \tfrac{\nu}{2}\log|\Psi|
+              + \tfrac p2 \log\tfrac{\kappa_0}{\kappa}
+    """
+    size = base.location.shape[0]
+    count = components.population[slot]
+    nu = base.degrees + count
+    value = -0.5 * count * size * math.log(math.pi)
+    for j in range(size):
+        value += math.lgamma(0.5 * (nu - j)) - math.lgamma(0.5 * (base.degrees - j))
+    value += 0.5 * base.degrees * empty - 0.5 * nu * components.log_determinant[slot]
+    return value + 0.5 * size * math.log(base.strength / (base.strength + count))

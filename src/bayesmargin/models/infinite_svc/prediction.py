@@ -1,0 +1,207 @@
+r"""Prediction from posterior draws.
+
+For a row x and one draw the components weigh in with :math:`w_k \propto n_k t_k(x)` and a new one
+with :math:`w_{new} \propto \alpha_0 t_0(x)`. The rules:
+
+``"probability"``
+    :math:`\sum_k w_k\,\psi(y \mid x, \eta_k) / \sum_{y'} \psi(y' \mid x, \eta_k)`, averaged over
+    draws; a new component gives :math:`1/L`.
+``"vote"``
+    :math:`\sum_k w_k\,[y = \arg\max_{y'} \eta_{ky'}\cdot x]`, averaged over draws.
+``"score"``
+    scores :math:`\sum_k w_k\,\eta_{ky}\cdot x` averaged over draws, then the pseudo-likelihood.
+``"hard"``
+    the vote of the heaviest component alone.
+``"gibbs"``
+    the vote of one component drawn from w (the Gibbs classifier).
+"""
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.dense import dot_row
+from bayesmargin.models.infinite_svc.experts import fill_scores, log_psi_of_scores, vote
+from bayesmargin.models.infinite_svc.gaussian import fill_features
+from bayesmargin.models.infinite_svc.state import Base, Components, Hinge
+from bayesmargin.types import FloatArray, IntArray
+
+RULES = ("probability", "vote", "score", "hard", "gibbs")
+_PROBABILITY, _VOTE, _SCORE, _HARD, _GIBBS, _COMPONENT = range(6)
+_CHUNK = 2048
+_NEGLIGIBLE_SHARE = 1e-9
+
+
+class Draw(NamedTuple):
+    """One posterior draw, reduced to what prediction needs."""
+
+    population: FloatArray  #: (K + 1,) sizes; the last entry is the empty component
+    height: FloatArray  #: (K + 1,) log of weight times density at the centre
+    form: FloatArray  #: (K + 1, F)
+    weights: FloatArray  #: (K, R, n)
+
+
+def take_draw(components: Components, empty: Components, concentration: float) -> Draw:
+    """Copy the present components; ``empty`` holds a component without members in slot 0."""
+    slots = np.sort(components.order[: components.size[0]])
+    return Draw(
+        np.append(components.population[slots], 0).astype(float),
+        np.append(components.height[slots], empty.height[0] + math.log(concentration)),
+        np.vstack([components.form[slots], empty.form[:1]]),
+        components.weights[slots].copy(),
+    )
+
+
+@jit
+def _fill_shares(draw: Draw, base: Base, features: FloatArray, share: FloatArray) -> None:
+    """Probability that a row with these features belongs to each component or a new one."""
+    number = share.shape[0]
+    best = -np.inf
+    for k in range(number):
+        kappa = base.strength + draw.population[k]
+        power = 0.5 * (base.degrees + draw.population[k] + 1.0)
+        square = max(0.0, dot_row(draw.form, k, features))
+        share[k] = draw.height[k] - power * math.log1p(kappa / (kappa + 1.0) * square)
+        best = max(best, share[k])
+    total = 0.0
+    for k in range(number):
+        share[k] = math.exp(share[k] - best)
+        total += share[k]
+    for k in range(number):
+        share[k] /= total
+
+
+@jit
+def _add_expert(
+    rule: int,
+    weight: float,
+    weights: FloatArray,
+    row: FloatArray,
+    hinge: Hinge,
+    scores: FloatArray,
+    result: FloatArray,
+) -> None:
+    """Add one expert's contribution with the given weight."""
+    fill_scores(weights, row, scores)
+    classes = result.shape[0]
+    if rule == _SCORE:
+        for y in range(scores.shape[0]):
+            result[classes - scores.shape[0] + y] += weight * scores[y]
+    elif rule == _PROBABILITY:
+        total = 0.0
+        for y in range(classes):
+            total += math.exp(log_psi_of_scores(scores, y, hinge))
+        for y in range(classes):
+            result[y] += weight * math.exp(log_psi_of_scores(scores, y, hinge)) / total
+    else:
+        result[vote(scores)] += weight
+
+
+@jit
+def _add_draw(
+    rule: int,
+    draw: Draw,
+    base: Base,
+    hinge: Hinge,
+    covariates: FloatArray,
+    design: FloatArray,
+    uniform: FloatArray,
+    result: FloatArray,
+) -> None:
+    """Add the prediction of one draw to ``result`` (rows x classes)."""
+    features, scores = np.empty(draw.form.shape[1]), np.empty(draw.weights.shape[1])
+    share = np.empty(draw.population.shape[0])
+    number = draw.weights.shape[0]
+    classes = result.shape[1]
+    for d in range(covariates.shape[0]):
+        fill_features(covariates[d], features)
+        _fill_shares(draw, base, features, share)
+        if rule >= _HARD:
+            chosen = np.argmax(share[:number]) if rule != _GIBBS else 0
+            if rule == _GIBBS:
+                remaining = uniform[d] - share[0]
+                while remaining > 0.0 and chosen < number:
+                    chosen += 1
+                    remaining -= share[chosen]
+            if rule == _COMPONENT:
+                result[d, 0] = chosen
+                continue
+            share[:] = 0.0
+            share[chosen] = 1.0
+        for k in range(number):
+            if share[k] > _NEGLIGIBLE_SHARE:
+                _add_expert(rule, share[k], draw.weights[k], design[d], hinge, scores, result[d])
+        if rule != _SCORE:
+            for y in range(classes):
+                result[d, y] += share[number] / classes
+
+
+def predict_draws(
+    rule: str,
+    draws: list[Draw],
+    base: Base,
+    hinge: Hinge,
+    covariates: FloatArray,
+    design: FloatArray,
+    classes: int,
+    rng: np.random.Generator,
+    threads: int | None,
+) -> FloatArray:
+    """Class probabilities by one of :data:`RULES`, averaged over draws."""
+    code = RULES.index(rule)
+    count = covariates.shape[0]
+    result = np.zeros((count, classes))
+    uniform = rng.random((len(draws), count)) if code == _GIBBS else np.zeros((len(draws), 1))
+
+    def work(begin: int) -> None:
+        part = slice(begin, min(begin + _CHUNK, count))
+        for draw, line in zip(draws, uniform, strict=True):
+            chance = line[part] if code == _GIBBS else line
+            _add_draw(code, draw, base, hinge, covariates[part], design[part], chance, result[part])
+
+    begins = range(0, count, _CHUNK)
+    workers = _thread_count(threads, len(begins))
+    if workers > 1:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work, begins))
+    else:
+        for begin in begins:
+            work(begin)
+    result /= len(draws)
+    return _scores_to_probabilities(result, hinge) if code == _SCORE else _normalised(result)
+
+
+def predict_components(
+    draw: Draw, base: Base, hinge: Hinge, covariates: FloatArray, design: FloatArray
+) -> IntArray:
+    """Most probable component of each row in one draw (components in use only)."""
+    result = np.zeros((covariates.shape[0], 1))
+    _add_draw(_COMPONENT, draw, base, hinge, covariates, design, np.zeros(1), result)
+    return result[:, 0].astype(np.int64)
+
+
+def _thread_count(threads: int | None, tasks: int) -> int:
+    if threads is None:
+        return 1
+    available = os.cpu_count() or 1
+    return max(1, min(available if threads < 0 else threads, tasks))
+
+
+def _normalised(result: FloatArray) -> FloatArray:
+    value: FloatArray = result / result.sum(axis=1, keepdims=True)
+    return value
+
+
+def _scores_to_probabilities(scores: FloatArray, hinge: Hinge) -> FloatArray:
+    """Normalised pseudo-likelihood of averaged scores (two classes: column 1 holds the score)."""
+    if scores.shape[1] == 2:
+        slack = hinge.margin + np.column_stack([scores[:, 1], -scores[:, 1]])
+    else:
+        top = np.sort(scores, axis=1)
+        rival = np.where(scores == top[:, -1:], top[:, -2:-1], top[:, -1:])
+        slack = hinge.margin + rival - scores
+    return _normalised(np.exp(-hinge.cost * np.maximum(slack, 0.0)))

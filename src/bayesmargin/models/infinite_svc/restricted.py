@@ -1,0 +1,102 @@
+"""How the members of one component are proposed to fall into two sides."""
+
+import math
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.dense import dot
+from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
+from bayesmargin.models.infinite_svc.state import Base, Components, Rows
+from bayesmargin.types import FloatArray, IntArray
+
+
+@jit
+def fill_sides(
+    first: int,
+    second: int,
+    others: IntArray,
+    rows: Rows,
+    sides: Components,
+    base: Base,
+    side_of: IntArray,
+) -> None:
+    """Statistics of the two sides: an anchor each, and the others as ``side_of`` says."""
+    features = np.empty(sides.form.shape[1])
+    for side in range(2):
+        fill_features(rows.covariates[first if side == 0 else second], features)
+        sides.moment[side] = features
+        sides.population[side] = 1
+    for i in range(others.shape[0]):
+        fill_features(rows.covariates[others[i]], features)
+        moment = sides.moment[side_of[i]]
+        for position in range(features.shape[0]):
+            moment[position] += features[position]
+        sides.population[side_of[i]] += 1
+    refactor(sides, base, 0)
+    refactor(sides, base, 1)
+
+
+@jit
+def _log_odds(sides: Components, base: Base, features: FloatArray) -> float:
+    """Log odds of side 1 for a row, by size and predictive density."""
+    right = max(0.0, dot(sides.form[1], features))
+    left = max(0.0, dot(sides.form[0], features))
+    return log_share(sides, base, 1, right) - log_share(sides, base, 0, left)
+
+
+@jit
+def launch(
+    first: int,
+    second: int,
+    others: IntArray,
+    rows: Rows,
+    sides: Components,
+    base: Base,
+    side_of: IntArray,
+    rounds: int,
+) -> None:
+    """Deterministic start of a split: nearer anchor, then rounds of hard assignment."""
+    left, right = rows.covariates[first], rows.covariates[second]
+    for i in range(others.shape[0]):
+        row = rows.covariates[others[i]]
+        gap = 0.0
+        for j in range(row.shape[0]):
+            gap += (row[j] - left[j]) ** 2 - (row[j] - right[j]) ** 2
+        side_of[i] = 1 if gap > 0.0 else 0
+    fill_sides(first, second, others, rows, sides, base, side_of)
+    features = np.empty(sides.form.shape[1])
+    for _ in range(rounds):
+        for i in range(others.shape[0]):
+            fill_features(rows.covariates[others[i]], features)
+            side_of[i] = 1 if _log_odds(sides, base, features) > 0.0 else 0
+        fill_sides(first, second, others, rows, sides, base, side_of)
+
+
+@jit
+def allocate(
+    rng: np.random.Generator,
+    others: IntArray,
+    rows: Rows,
+    sides: Components,
+    base: Base,
+    side_of: IntArray,
+    drawing: bool,
+) -> float:
+    """Let every row fall on a side by the launch's Gaussians; return the log probability.
+
+    With ``drawing`` the outcome is written into ``side_of``, otherwise it is read from there.
+    """
+    features = np.empty(sides.form.shape[1])
+    log_probability = 0.0
+    for i in range(others.shape[0]):
+        fill_features(rows.covariates[others[i]], features)
+        odds = min(max(_log_odds(sides, base, features), -700.0), 700.0)
+        if drawing:
+            side_of[i] = 1 if rng.random() * (1.0 + math.exp(-odds)) < 1.0 else 0
+        signed = odds if side_of[i] == 1 else -odds
+        if signed > 0.0:
+            log_probability -= math.log1p(math.exp(-signed))
+        else:
+            log_probability += signed - math.log1p(math.exp(signed))
+    return log_probability

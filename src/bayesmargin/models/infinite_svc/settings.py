@@ -1,0 +1,70 @@
+"""From the parameters of the estimator to checked settings of a chain."""
+
+from typing import Any
+
+from bayesmargin.models.infinite_svc.assignments import EXACT
+from bayesmargin.models.infinite_svc.prediction import RULES
+from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
+from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
+from bayesmargin.models.infinite_svc.weights_langevin import Langevin
+from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
+from bayesmargin.models.settings import require_count
+from bayesmargin.samplers.base import require_choice, require_positive
+
+METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
+_RENEWAL = 10
+_LEAPFROG_STEPS = 8
+
+
+def make_method(name: str, step: float | None, inner_steps: int, batch_size: int) -> Any:
+    """Weights sampler of the given name; ``step`` None takes the method's own default."""
+    if name == "ssgnht":
+        return Thermostat(0.2 if step is None else step, inner_steps, batch_size, 1.0, _RENEWAL)
+    if name == "ssgld":
+        return Langevin(0.2 if step is None else step, inner_steps, batch_size, _RENEWAL)
+    if name == "hmc":
+        return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS)
+    return Augmentation(1)
+
+
+def make_scheme(new_components: Any) -> int:
+    """Code of the way new components are born: "exact" or the number of auxiliary ones."""
+    if isinstance(new_components, str) and new_components == "exact":
+        return EXACT
+    if isinstance(new_components, str):
+        raise ValueError(
+            f'new_components={new_components!r} is not allowed: pass "exact" or the number of '
+            "auxiliary components of Algorithm 8"
+        )
+    require_count("new_components", new_components, 1)
+    return int(new_components)
+
+
+def check_settings(estimator: Any) -> None:
+    """Raise a clear error for the first parameter that makes no sense."""
+    for name in ("C", "margin", "mean_strength"):
+        require_positive(**{name: getattr(estimator, name)})
+    for name in ("scatter", "prior_scale"):
+        if getattr(estimator, name) != "auto":
+            require_positive(**{name: getattr(estimator, name)})
+    if estimator.concentration != "learn":
+        require_positive(concentration=estimator.concentration)
+    if estimator.step is not None:
+        require_positive(step=estimator.step)
+    require_choice("method", estimator.method, METHODS)
+    require_choice("prediction", estimator.prediction, RULES)
+    for name, least in (
+        ("n_sweeps", 1), ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("batch_size", 1),
+        ("split_merge", 0), ("extra_degrees", 0),
+    ):  # fmt: skip
+        require_count(name, getattr(estimator, name), least)
+    if estimator.n_clusters != "auto":
+        require_count("n_clusters", estimator.n_clusters, 1)
+    if estimator.burn_in is not None:
+        require_count("burn_in", estimator.burn_in, 0)
+        if estimator.burn_in >= estimator.n_sweeps:
+            raise ValueError(
+                f"burn_in={estimator.burn_in} is not allowed: it must be less than "
+                f"n_sweeps={estimator.n_sweeps}, or no draw is left"
+            )
+    make_scheme(estimator.new_components)

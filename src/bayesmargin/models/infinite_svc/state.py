@@ -1,0 +1,172 @@
+"""What the chain holds: components in flat arrays with slots, rows, and the base measure.
+
+The *anchor* of a component is its weight vectors as the last sweep over the assignments saw them.
+That sweep computes every row's scores anyway, so it leaves the full subgradient at the anchor
+(``pull``) and each row's part in it (``winner``) behind: control variates at no cost.
+
+A component lives in a *slot* for all its life, so births and deaths move no labels. The first
+``size[0]`` entries of ``order`` are the slots in use, the others are free.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.types import FloatArray, IntArray
+
+
+class Rows(NamedTuple):
+    """The data, in the form in which every kernel of this package reads them."""
+
+    covariates: FloatArray  #: (D, p) what the Gaussians see; p = 0 switches them off
+    design: FloatArray  #: (D, n) what the experts see: covariates and, if wanted, a constant 1
+    labels: IntArray  #: (D,) classes 0 .. L-1
+    log_base: FloatArray  #: (D,) log t_0(x), density of the covariates in an empty component
+    log_evidence: FloatArray  #: (D,) log I(x), prior mean of the row's pseudo-likelihood
+
+
+class Base(NamedTuple):
+    r"""Base measure: NIW :math:`(m_0, \kappa_0, \nu_0, \Psi_0)`, weights :math:`N(0, s^2)`."""
+
+    location: FloatArray  #: (p,)
+    strength: float
+    degrees: float
+    scatter: FloatArray  #: (p, p)
+    student: FloatArray  #: (D + 2,) constants of the predictive density by component size
+    weight_scale: float
+
+
+class Hinge(NamedTuple):
+    """Cost c and margin l of the pseudo-likelihood exp(-c (slack)_+)."""
+
+    cost: float
+    margin: float
+
+
+class Components(NamedTuple):
+    """Parameters and statistics of the components, one slot each."""
+
+    population: IntArray  #: (S,) members
+    order: IntArray  #: (S,) permutation of the slots, those in use first
+    size: IntArray  #: (1,) number of components in use
+    moment: FloatArray  #: (S, F) sum over the members of their quadratic features
+    inverse: FloatArray  #: (S, p, p) inverse of Psi
+    centre: FloatArray  #: (S, p) posterior location m
+    log_determinant: FloatArray  #: (S,) log det Psi
+    height: FloatArray  #: (S,) log of size times predictive density at the centre
+    shrink: FloatArray  #: (S, 2) how radii may have shrunk: now >= shrink[0] * then - shrink[1]
+    form: FloatArray  #: (S, F) coefficients of (x - m)' Psi^-1 (x - m) in the quadratic features
+    weights: FloatArray  #: (S, R, n) experts; R = 1 for two classes, else L
+    pull: FloatArray  #: (S, R, n) subgradient of sum log psi at the anchor, divided by c
+    momentum: FloatArray  #: (S, R, n) of the thermostat, in whitened coordinates
+    thermostat: FloatArray  #: (S,)
+    sharpness: FloatArray  #: (S,) density of the members' slacks at the kink
+    whitener: FloatArray  #: (S, n, n) inverse Cholesky factor of the experts' metric
+    width: FloatArray  #: (S,) metric of components that need no whitener; 0 where they do
+    age: IntArray  #: (S,) weight updates since birth; the metric is renewed at some of them
+    tries: IntArray  #: (2,) Metropolis proposals made and accepted
+
+
+class Assignment(NamedTuple):
+    """Where every row belongs, and the rows of every component in one list."""
+
+    slot: IntArray  #: (D,) component of each row
+    winner: IntArray  #: (D,) option that attains the row's hinge at the anchor
+    members: IntArray  #: (D,) row numbers, grouped by slot
+    start: IntArray  #: (S + 1,) where the group of a slot begins
+    reach: FloatArray  #: (S, D) radius of each row in each component, at its last evaluation
+
+
+def feature_count(dimension: int) -> int:
+    """Length of the quadratic features of a vector: products, the vector, the constant."""
+    return dimension * (dimension + 1) // 2 + dimension + 1
+
+
+def empty_components(
+    capacity: int, dimension: int, weight_rows: int, weight_columns: int
+) -> Components:
+    """Store for ``capacity`` components, none in use."""
+    features = feature_count(dimension)
+    shape = (capacity, weight_rows, weight_columns)
+    return Components(
+        population=np.zeros(capacity, np.int64),
+        order=np.arange(capacity),
+        size=np.zeros(1, np.int64),
+        moment=np.zeros((capacity, features)),
+        inverse=np.zeros((capacity, dimension, dimension)),
+        centre=np.zeros((capacity, dimension)),
+        log_determinant=np.zeros(capacity),
+        height=np.zeros(capacity),
+        shrink=np.ones((capacity, 2)),
+        form=np.zeros((capacity, features)),
+        weights=np.zeros(shape),
+        pull=np.zeros(shape),
+        momentum=np.zeros(shape),
+        thermostat=np.ones(capacity),
+        sharpness=np.full(capacity, 0.25),
+        whitener=np.zeros((capacity, weight_columns, weight_columns)),
+        width=np.zeros(capacity),
+        age=np.zeros(capacity, np.int64),
+        tries=np.zeros(2, np.int64),
+    )
+
+
+def grow(components: Components, capacity: int) -> Components:
+    """Copy of ``components`` with room for ``capacity``."""
+    old = components.population.shape[0]
+    _, rows, columns = components.weights.shape
+    larger = empty_components(capacity, components.centre.shape[1], rows, columns)
+    for name in Components._fields:
+        source, target = getattr(components, name), getattr(larger, name)
+        target[: source.shape[0]] = source
+    larger.order[old:] = np.arange(old, capacity)
+    return larger
+
+
+@jit
+def open_slot(components: Components) -> int:
+    """Take a free slot into use (the caller has made sure that there is one)."""
+    position = components.size[0]
+    components.size[0] = position + 1
+    return components.order[position]
+
+
+@jit
+def close_slot(components: Components, slot: int) -> None:
+    """Give a slot back."""
+    last = components.size[0] - 1
+    for position in range(last + 1):
+        if components.order[position] == slot:
+            components.order[position] = components.order[last]
+            components.order[last] = slot
+            break
+    components.size[0] = last
+    components.population[slot] = 0
+
+
+@jit
+def forget_radii(assignment: Assignment, components: Components, slot: int) -> None:
+    """Void the kept radii of a slot: zero bounds nothing."""
+    components.shrink[slot, 0] = 1.0
+    components.shrink[slot, 1] = 0.0
+    if assignment.reach.shape[1] > 0:
+        assignment.reach[slot, :] = 0.0
+
+
+@jit
+def group_members(assignment: Assignment) -> None:
+    """Fill ``members`` and ``start`` from ``slot`` by a counting sort that keeps row order."""
+    start = assignment.start
+    start[:] = 0
+    for d in range(assignment.slot.shape[0]):
+        start[assignment.slot[d] + 1] += 1
+    for k in range(1, start.shape[0]):
+        start[k] += start[k - 1]
+    for d in range(assignment.slot.shape[0]):
+        slot = assignment.slot[d]
+        assignment.members[start[slot]] = d
+        start[slot] += 1
+    for k in range(start.shape[0] - 1, 0, -1):
+        start[k] = start[k - 1]
+    start[0] = 0

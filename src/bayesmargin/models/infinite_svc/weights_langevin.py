@@ -1,0 +1,60 @@
+r"""SSGLD: stochastic subgradient Langevin steps for every expert, in a fixed metric.
+
+.. math:: \tilde\eta \leftarrow \tilde\eta - \tfrac{h^2}{2}\,\hat g(\tilde\eta) + h\,\nu
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import implements
+from bayesmargin.models.infinite_svc.anchor import (
+    add_unwhitened,
+    note_sharpness,
+    renew_metric,
+    stochastic_gradient,
+    whiten,
+)
+from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.weights import update_expert
+
+
+class Langevin(NamedTuple):
+    """Settings of the SSGLD weights sampler."""
+
+    step: float  #: h, in whitened coordinates
+    steps: int  #: inner steps in a sweep
+    batch: int  #: rows of the component used in a step
+    renewal: int  #: sweeps between two estimates of the metric
+
+
+@implements(update_expert, Langevin)
+def _update(
+    method: Langevin,
+    rng: np.random.Generator,
+    slot: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+) -> None:
+    if components.age[slot] % method.renewal == 0:
+        renew_metric(slot, rows, assignment, components, base, hinge)
+    components.age[slot] += 1
+    weights, whitener = components.weights[slot], components.whitener[slot]
+    width = components.width[slot]
+    scores = np.empty(weights.shape[0])
+    gradient, change = np.empty_like(weights), np.empty_like(weights)
+    drift = 0.5 * method.step * method.step
+    for turn in range(method.steps):
+        batch = 0 if turn == 0 else method.batch
+        near = stochastic_gradient(
+            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
+        )
+        note_sharpness(components, slot, near)
+        whiten(width, whitener, gradient, change)
+        for y in range(weights.shape[0]):
+            for j in range(weights.shape[1]):
+                change[y, j] = method.step * rng.standard_normal() - drift * change[y, j]
+        add_unwhitened(width, whitener, change, 1.0, weights)

@@ -1,0 +1,35 @@
+"""Weights of all components, by whichever method.
+
+This module imports every method on purpose: compiled code is kept on disk under a hash of the
+modules that its own module imports, and a method that the hash does not see could go stale.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.weights import update_expert
+from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
+from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
+from bayesmargin.models.infinite_svc.weights_langevin import Langevin
+from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
+
+METHODS = (Augmentation, Hamiltonian, Langevin, Thermostat)
+
+
+@jit
+def update_experts(
+    method: Any,
+    rng: np.random.Generator,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+) -> None:
+    """Move the weights of every component in use."""
+    for position in range(components.size[0]):
+        slot = components.order[position]
+        update_expert(method, rng, slot, rows, assignment, components, base, hinge)

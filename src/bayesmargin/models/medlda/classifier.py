@@ -1,0 +1,351 @@
+"""The scikit-learn estimator for max-margin topic models."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from bayesmargin.models.medlda.crew import count_threads
+from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
+from bayesmargin.models.medlda.labels import LabelCode, learn_code
+from bayesmargin.models.medlda.link import ScoreLink
+from bayesmargin.models.medlda.parameters import check_parameters, resolve
+from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.training import Training
+from bayesmargin.models.medlda.understanding import class_topics, perplexity, top_words
+from bayesmargin.types import FloatArray
+
+
+class MedLDAClassifier(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
+    r"""Max-margin supervised topic model: topics that predict labels, with their posterior.
+
+    Documents are mixtures of topics, :math:`z_{dn} \sim \theta_d`, :math:`w_{dn} \sim
+    \Phi_{z_{dn}}`, and a linear classifier with weights :math:`\eta \sim N(0, s^2)` reads the
+    average assignment :math:`\bar z_d`. The posterior sampled is
+
+    .. math:: q(\eta, \Phi, Z) \propto p_0(\eta, \Phi, Z)\, p(W \mid Z, \Phi)
+              \prod_d \exp(-C\,\mathrm{hinge}(y_d, \eta\,\bar z_d)).
+
+    Parameters
+    ----------
+    n_topics : int, default=50
+        Number of topics K.
+    alpha : float or None, default=None
+        Dirichlet weight of *each* topic in a document; None is 25 / ``n_topics``.
+    beta : float, default=0.1
+        Dirichlet weight of each word in a topic.
+    C : float, default=1.0
+        Cost of the hinge.
+    margin : float, default=164.0
+        Margin of the hinge. Weights grow to its size, so it also sets how hard labels pull at
+        topics.
+    method : {"ssgrld", "gibbs", "pa"}, default="ssgrld"
+        Stochastic subgradient Riemannian Langevin dynamics in minibatches; collapsed and augmented
+        Gibbs sampling; online Bayesian passive-aggressive learning.
+    multi_class : {"multi_task", "crammer_singer", "ovr"}, default="multi_task"
+        The hinge: one binary hinge a class on shared topics; between the label and the best other
+        class ("ssgrld" only); one binary model with topics of its own for each class. Two classes
+        always have one binary hinge.
+    prior_scale : float, default=1.0
+        Prior standard deviation s of the weights.
+    n_chains : int, default=2
+        Independent chains. Topic posteriors have many modes, and chains find different ones: scores
+        averaged over chains are better than those of a longer chain.
+    n_draws : int, default=10
+        Posterior draws kept in a chain (spread over its second half) and averaged in predictions.
+    n_passes : int or None, default=None
+        Passes over the documents: 3 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
+        for "pa".
+    batch_size : int, default=256
+        Documents in a minibatch; the first are smaller (a quarter), growing to this size.
+    n_sweeps : int, default=5
+        Gibbs sweeps over the words of a minibatch; "ssgrld" discards the first third.
+    topics : {"sgrld", "scir"}, default="sgrld"
+        How "ssgrld" moves topics: Langevin steps, or the slower flow without discretisation error.
+    weights : {"ssgld", "ssgnht"}, default="ssgld"
+        How "ssgrld" moves weights: Langevin steps, or a thermostat.
+    topic_step : float, default=1.0
+        Step of the topics at the start; it falls as the number of minibatches to the power 0.6.
+    weight_step : float, default=0.05
+        Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht".
+    n_documents : int or None, default=None
+        Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far.
+    validation_fraction : float, default=0.02
+        Part of the documents (300 at most) held out to learn probabilities and the threshold of
+        label sets, and to report accuracy while fitting. With 0 training documents are used.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed; equal seeds give equal results whatever ``n_jobs`` is.
+    n_jobs : int or None, default=None
+        Threads; -1 is every core.
+    verbose : int, default=0
+        Show progress when positive.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Labels; for an indicator matrix the numbers of its columns.
+    coef_ : ndarray of shape (1 or L, K)
+        Posterior mean of the weights, first chain (topics of different chains do not correspond).
+        With "ovr" the L models stand side by side, in blocks.
+    topics_ : ndarray of shape (K, V)
+        Posterior mean of the topics, first chain; rows sum to 1.
+    posterior_ : list of TopicPosterior
+        The draws; one entry a chain, or with "ovr" one a chain and class.
+    n_features_in_, feature_names_in_
+        Size and names of the vocabulary.
+
+    Notes
+    -----
+    The draws take ``n_chains * n_draws * V * K * 4`` bytes, whatever the number of documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin import MedLDAClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["moon", "star"], 30)
+    >>> X = rng.poisson(np.where(y[:, None] == "moon", [3, 3, 0.2, 0.2], [0.2, 0.2, 3, 3]))
+    >>> model = MedLDAClassifier(n_topics=2, random_state=0).fit(X, y)
+    >>> model.predict([[5, 4, 0, 0], [0, 0, 3, 6]])
+    array(['moon', 'star'], dtype='<U4')
+    >>> model.top_words(["crater", "tide", "sun", "nova"], n=2)
+    [['tide', 'crater'], ['sun', 'nova']]
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 50,
+        alpha: float | None = None,
+        beta: float = 0.1,
+        C: float = 1.0,
+        margin: float = 164.0,
+        method: str = "ssgrld",
+        multi_class: str = "multi_task",
+        prior_scale: float = 1.0,
+        n_chains: int = 2,
+        n_draws: int = 10,
+        n_passes: int | None = None,
+        batch_size: int = 256,
+        n_sweeps: int = 5,
+        topics: str = "sgrld",
+        weights: str = "ssgld",
+        topic_step: float = 1.0,
+        weight_step: float = 0.05,
+        n_documents: int | None = None,
+        validation_fraction: float = 0.02,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.beta = beta
+        self.C = C
+        self.margin = margin
+        self.method = method
+        self.multi_class = multi_class
+        self.prior_scale = prior_scale
+        self.n_chains = n_chains
+        self.n_draws = n_draws
+        self.n_passes = n_passes
+        self.batch_size = batch_size
+        self.n_sweeps = n_sweeps
+        self.topics = topics
+        self.weights = weights
+        self.topic_step = topic_step
+        self.weight_step = weight_step
+        self.n_documents = n_documents
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "MedLDAClassifier":
+        """Sample topics and weights from documents and labels.
+
+        Parameters
+        ----------
+        X : sparse matrix or array of shape (documents, vocabulary)
+            Word counts.
+        y : array of labels, or 0/1 indicator matrix of shape (documents, L)
+        """
+        check_parameters(self)
+        documents, y = self._read(X, y)
+        training = self._begin(learn_code(y))
+        try:
+            training.run(self, documents, training.code.signs(y))
+        finally:
+            training.close()
+        return self._finish(training)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "MedLDAClassifier":
+        """Go on with further documents: one pass over them in minibatches.
+
+        Parameters
+        ----------
+        classes : array, needed in the first call unless ``y`` is an indicator matrix
+            Every label that may ever come.
+        """
+        check_parameters(self)
+        if self.method == "gibbs":
+            raise ValueError(
+                "method='gibbs' samples all documents together and has no partial_fit: use fit, or "
+                "method='ssgrld' or 'pa'"
+            )
+        first = not hasattr(self, "_training")
+        documents, y = self._read(X, y, reset=first)
+        if first:
+            if classes is None and np.ndim(y) == 1:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            training = self._begin(learn_code(y, classes))
+        else:
+            training = self._training
+            training.n_threads = count_threads(self.n_jobs)
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={list(np.unique(classes))!r} differ from those of the first call, "
+                    f"{list(self.classes_)!r}"
+                )
+        try:
+            training.take_in(self, documents, training.code.signs(y))
+        finally:
+            training.close()
+        return self._finish(training)
+
+    def fit_stream(
+        self, batches: Iterable[tuple[Any, Any]], classes: Any = None
+    ) -> "MedLDAClassifier":
+        """Learn from an iterator of ``(X, y)`` pairs, each passed to :meth:`partial_fit`."""
+        for X, y in batches:
+            self.partial_fit(X, y, classes)
+        return self
+
+    def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Documents, Any]:
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype="numeric", multi_output=True, reset=reset
+        )
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        counts = check_counts(X, type(self).__name__)
+        if counts.data.sum() == 0:
+            raise ValueError(
+                f"all {counts.shape[0]} documents of X are empty: there is no word to learn from"
+            )
+        return to_documents(counts), y
+
+    def _begin(self, code: LabelCode) -> Training:
+        resolved = resolve(self, code.n_classifiers)
+        return Training(self, resolved, code, self.n_features_in_, count_threads(self.n_jobs))
+
+    def _finish(self, training: Training) -> "MedLDAClassifier":
+        self._training = training
+        self.classes_ = training.code.classes
+        self.posterior_ = [learner.posterior for learner in training.learners]
+        self._first = self.posterior_[: len(training.columns)]
+        self.coef_ = self._stack_coef(self._first)
+        self._n_features_out = sum(posterior.n_topics for posterior in self._first)
+        self._link = training.link()
+        return self
+
+    @staticmethod
+    def _stack_coef(posteriors: list[TopicPosterior]) -> FloatArray:
+        if len(posteriors) == 1:
+            return posteriors[0].mean_coef()
+        # Shares of the models side by side are divided by their number; the weights make up for it.
+        blocks = [len(posteriors) * posterior.mean_coef() for posterior in posteriors]
+        return sp.block_diag(blocks).toarray()
+
+    @property
+    def topics_(self) -> FloatArray:
+        """Posterior mean of the topics of the first chain (K, V)."""
+        check_is_fitted(self)
+        return np.vstack([posterior.mean_topics() for posterior in self._first])
+
+    def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
+        check_is_fitted(self)
+        if draws is not None and draws < 1:
+            raise ValueError(f"draws={draws} is not allowed: it is an integer of at least 1")
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        documents = to_documents(check_counts(X, type(self).__name__))
+        self._training.n_threads = count_threads(self.n_jobs)
+        return self._training.infer(documents, draws)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Topic proportions of documents (n, K): averages over draws, rows sum to 1."""
+        return self._infer(X)[0]
+
+    def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
+        """Scores averaged over the last ``draws`` posterior draws of every chain (all by default).
+
+        Returns
+        -------
+        scores : ndarray of shape (n,) for two classes, else (n, L)
+        """
+        scores = self._infer(X, draws)[1]
+        return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
+
+    def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
+        """Labels by the averaged scores; ``draws=1`` takes the last draw of each chain.
+
+        With ``n_chains=1`` that is the rule of the paper, one posterior draw.
+        """
+        scores = self._infer(X, draws)[1]
+        return self._training.code.decide(scores, self._link.threshold)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities (n, L), calibrated on documents held out from training.
+
+        For label sets each column is the probability of its own label.
+        """
+        scores = self._infer(X)[1]
+        return self._link.probabilities(scores, self._training.code.several)
+
+    @property
+    def link_(self) -> ScoreLink:
+        """Slope of the probabilities and threshold of label sets."""
+        check_is_fitted(self)
+        return self._link
+
+    def top_words(self, vocabulary: Any = None, n: int = 10) -> list[list[str]]:
+        """The ``n`` most probable words of every topic.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str or None
+            Word of every column; None takes the column names of the training data.
+        """
+        if vocabulary is None:
+            check_is_fitted(self)
+            numbers = [f"word{j}" for j in range(self.n_features_in_)]
+            vocabulary = getattr(self, "feature_names_in_", numbers)
+        return top_words(self.topics_, vocabulary, n)
+
+    def class_topics(self, X: Any, y: Any) -> FloatArray:
+        """Mean topic proportions of the documents of every class (L, K)."""
+        return class_topics(self.transform(X), y, self.classes_)
+
+    def perplexity(self, X: Any, random_state: Any = 0) -> float:
+        """Perplexity of held-out words: half of each document is given, the other half judged."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        counts = check_counts(X, type(self).__name__)
+        return perplexity(self, counts, random_state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.poor_score = True
+        tags.target_tags.multi_output = False
+        return tags

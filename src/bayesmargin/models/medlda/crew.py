@@ -1,0 +1,79 @@
+"""Threads that share the work of a minibatch, with results that do not depend on their number.
+
+The work is cut into :data:`N_SHARES` shares, each with a generator of its own; threads take shares
+as they become free. What they add up in common are integers, whose sum has no order; what is not an
+integer is kept by share and added in the order of the shares.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+N_SHARES = 16
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads for ``n_jobs`` in the sense of joblib (None is 1, -1 is every core)."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 is not allowed: pass None, a positive number, or -1")
+    cores = os.cpu_count() or 1
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def cut(length: int) -> list[slice]:
+    """Cut ``length`` items into :data:`N_SHARES` slices of nearly equal size.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda.crew import cut
+    >>> cut(40)[:2]
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    edges = np.linspace(0, length, N_SHARES + 1).astype(int)
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+class Crew:
+    """Run one function over the shares; every thread holds one ``tool`` (work space) at a time."""
+
+    def __init__(self, n_threads: int, make_tool: Callable[[], Any]) -> None:
+        self.tools = [make_tool() for _ in range(n_threads)]
+        self._free: SimpleQueue[Any] = SimpleQueue()
+        for tool in self.tools:
+            self._free.put(tool)
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def run(self, task: Callable[[int, Any], None], shares: Sequence[int]) -> None:
+        """Call ``task(share, tool)`` for every share."""
+
+        def hold_tool(share: int) -> None:
+            tool = self._free.get()
+            try:
+                task(share, tool)
+            finally:
+                self._free.put(tool)
+
+        if self._pool is None:
+            for share in shares:
+                hold_tool(share)
+        else:
+            list(self._pool.map(hold_tool, shares))
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,166 @@
+"""From word counts to words: validation, the token arrays of the kernels, token lists."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import murmurhash3_32
+from sklearn.utils.validation import check_is_fitted
+
+from bayesmargin.types import IntArray
+
+
+class Documents(NamedTuple):
+    """Documents as one array of word numbers, sorted within a document, and where each starts."""
+
+    words: IntArray
+    offsets: IntArray
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, empty ones included."""
+        return self.offsets.shape[0] - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """Number of words of each document."""
+        return np.diff(self.offsets)
+
+
+def to_documents(counts: sp.csr_matrix) -> Documents:
+    """Spell out a matrix of counts (documents x vocabulary) as words.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from bayesmargin.models.medlda.documents import to_documents
+    >>> to_documents(sp.csr_matrix([[0, 2, 1], [1, 0, 0]])).words
+    array([1, 1, 2, 0], dtype=int32)
+    """
+    if not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
+    repeats = counts.data.astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(repeats)])
+    words = np.repeat(counts.indices.astype(np.int32), repeats)
+    return Documents(words, ends[counts.indptr].astype(np.int64))
+
+
+def check_counts(counts: Any, estimator_name: str) -> sp.csr_matrix:
+    """Refuse what cannot be a matrix of word counts; return CSR with integer-valued entries."""
+    matrix = counts if sp.issparse(counts) else sp.csr_matrix(counts)
+    matrix = sp.csr_matrix(matrix)
+    if matrix.data.size == 0:
+        return matrix
+    lowest = matrix.data.min()
+    if lowest < 0:
+        raise ValueError(
+            f"Negative values in data passed to {estimator_name}: X holds {lowest!s}, but word "
+            "counts are 0 or more"
+        )
+    fractional = matrix.data != np.floor(matrix.data)
+    if fractional.any():
+        value = matrix.data[np.argmax(fractional)]
+        raise ValueError(
+            f"{estimator_name} needs word counts, but X holds the fraction {value:.4g}. Pass the "
+            "counts themselves (CountVectorizer), not tf-idf or other weights"
+        )
+    return matrix
+
+
+class TokenCounter(TransformerMixin, BaseEstimator):
+    """Counts for documents that come as lists of tokens, with a learned or a hashed vocabulary.
+
+    For raw text use scikit-learn's ``CountVectorizer``; this is for corpora that are tokenised
+    already. With ``n_features`` every token is hashed to one of that many columns: nothing is
+    learned, so that a stream can go through it, and new tokens always have a place.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Number of hashed columns; None learns a vocabulary in ``fit``.
+    min_documents : int, default=1
+        Tokens of fewer documents are left out of a learned vocabulary.
+
+    Attributes
+    ----------
+    vocabulary_ : ndarray of str
+        The learned tokens in the order of the columns (not with ``n_features``).
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda import TokenCounter
+    >>> TokenCounter().fit_transform([["star", "moon", "star"], ["moon"]]).toarray()
+    array([[1, 2],
+           [1, 0]])
+    """
+
+    def __init__(self, n_features: int | None = None, min_documents: int = 1) -> None:
+        self.n_features = n_features
+        self.min_documents = min_documents
+
+    def fit(self, documents: Iterable[Sequence[str]], y: Any = None) -> "TokenCounter":
+        """Learn the vocabulary (nothing to learn when it is hashed)."""
+        if self.n_features is not None:
+            if self.n_features < 1:
+                raise ValueError(f"n_features={self.n_features} is not allowed: 1 or more")
+            return self
+        seen: dict[str, int] = {}
+        for document in _token_lists(documents):
+            for token in set(document):
+                seen[token] = seen.get(token, 0) + 1
+        kept = sorted(token for token, count in seen.items() if count >= self.min_documents)
+        if not kept:
+            raise ValueError("no token is left for the vocabulary: the documents are empty")
+        self.vocabulary_ = np.array(kept, dtype=object)
+        self._columns = {token: column for column, token in enumerate(kept)}
+        return self
+
+    def transform(self, documents: Iterable[Sequence[str]]) -> sp.csr_matrix:
+        """Counts (documents x vocabulary) as a CSR matrix; unknown tokens are ignored."""
+        hashed = self.n_features
+        if hashed is None:
+            check_is_fitted(self, "vocabulary_")
+        columns: list[int] = []
+        ends = [0]
+        for document in _token_lists(documents):
+            if hashed is None:
+                known = (self._columns.get(token, -1) for token in document)
+                columns.extend(column for column in known if column >= 0)
+            else:
+                columns.extend(murmurhash3_32(token, positive=True) % hashed for token in document)
+            ends.append(len(columns))
+        width = hashed if hashed is not None else len(self.vocabulary_)
+        ones = np.ones(len(columns), dtype=np.int64)
+        matrix = sp.csr_matrix((ones, columns, ends), shape=(len(ends) - 1, width))
+        matrix.sum_duplicates()
+        return matrix
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Tokens in the order of the columns; for hashed columns, their numbers."""
+        if self.n_features is not None:
+            return np.array([f"hash{j}" for j in range(self.n_features)], dtype=object)
+        check_is_fitted(self, "vocabulary_")
+        return self.vocabulary_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.n_features is not None or hasattr(self, "vocabulary_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.requires_fit = self.n_features is None
+        return tags
+
+
+def _token_lists(documents: Iterable[Sequence[str]]) -> Iterable[Sequence[str]]:
+    for document in documents:
+        if isinstance(document, str):
+            raise ValueError(
+                "a document must be a list of tokens, but a string came: split it first, or use "
+                "scikit-learn's CountVectorizer for raw text"
+            )
+        yield document

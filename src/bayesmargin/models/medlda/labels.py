@@ -1,0 +1,80 @@
+"""Labels of every kind as signs (documents x classifiers), and back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from bayesmargin.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class LabelCode:
+    """How labels are coded: the classes, and whether a document may have several.
+
+    Two classes need one classifier, whose sign is + for the second; more classes need one each.
+    """
+
+    classes: np.ndarray
+    several: bool
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of rows of the weights."""
+        return 1 if len(self.classes) == 2 and not self.several else len(self.classes)
+
+    def signs(self, y: Any) -> IntArray:
+        """Labels as +1 and -1, one column a classifier."""
+        if self.several:
+            indicator = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+            if indicator.ndim != 2 or indicator.shape[1] != len(self.classes):
+                raise ValueError(
+                    f"y has shape {indicator.shape}, but an indicator matrix with "
+                    f"{len(self.classes)} columns is expected"
+                )
+            return np.where(indicator > 0, 1, -1).astype(np.int8)
+        labels = np.asarray(y)
+        numbers = np.searchsorted(self.classes, labels)
+        numbers = np.minimum(numbers, len(self.classes) - 1)
+        unknown = self.classes[numbers] != labels
+        if unknown.any():
+            raise ValueError(
+                f"y holds the label {labels[unknown][0]!r}, which is not among the classes "
+                f"{list(self.classes)}"
+            )
+        if self.n_classifiers == 1:
+            return np.where(numbers == 1, 1, -1).astype(np.int8)[:, None]
+        signs = np.full((labels.shape[0], len(self.classes)), -1, dtype=np.int8)
+        signs[np.arange(labels.shape[0]), numbers] = 1
+        return signs
+
+    def decide(self, scores: FloatArray, threshold: float) -> np.ndarray:
+        """Labels from scores: the largest, or every class above the threshold (at least one)."""
+        if self.several:
+            chosen = (scores > threshold).astype(np.int64)
+            none = chosen.sum(axis=1) == 0
+            chosen[none, scores[none].argmax(axis=1)] = 1
+            return chosen
+        if self.n_classifiers == 1:
+            return self.classes[(scores[:, 0] > 0.0).astype(int)]
+        return self.classes[scores.argmax(axis=1)]
+
+
+def learn_code(y: Any, classes: Any = None) -> LabelCode:
+    """Find out what kind of labels ``y`` holds (``classes``: all that may ever come)."""
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y")
+    if kind == "multilabel-indicator":
+        return LabelCode(np.arange(y.shape[1]), several=True)
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: {kind}. y must hold one label a document, or be a 0/1 indicator "
+            "matrix"
+        )
+    found = np.unique(np.asarray(y) if classes is None else np.asarray(classes))
+    if len(found) < 2:
+        raise ValueError(
+            f"MedLDAClassifier needs at least 2 classes, but the data holds 1 class: {found[0]!r}"
+        )
+    return LabelCode(found, several=False)

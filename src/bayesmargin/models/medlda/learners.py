@@ -1,0 +1,179 @@
+"""The three methods behind one interface: learn from a part of the documents, give a draw."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayesmargin.models.medlda.crew import N_SHARES, Crew
+from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.gibbs import CollapsedChain
+from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
+from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
+from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.ssgrld import Chain, Settings
+from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
+from bayesmargin.random import spawn_generators
+from bayesmargin.types import IntArray
+
+
+class Learner(Protocol):
+    """One set of topics with its classifier while it is learned."""
+
+    posterior: TopicPosterior
+
+    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
+        """Take in the chosen documents, which stand for ``total`` of them."""
+
+    def close(self) -> None:
+        """Let threads go."""
+
+
+class OnlineLearner:
+    """SSGRLD: minibatches, draws kept along the second half of the chain."""
+
+    def __init__(
+        self, model: Any, resolved: Resolved, n_words: int, n_classes: int, n_threads: int, rng: Any
+    ) -> None:
+        settings = Settings(
+            hinge=resolved.hinge,
+            n_topics=model.n_topics,
+            n_words=n_words,
+            n_classes=n_classes,
+            alpha=resolved.alpha,
+            beta=float(model.beta),
+            prior_variance=float(model.prior_scale) ** 2,
+            n_sweeps=model.n_sweeps,
+            n_discarded=model.n_sweeps // 3,
+            topic_sampler=model.topics,
+            topic_step=float(model.topic_step),
+        )
+        mover: LangevinMover | ThermostatMover
+        if model.weights == "ssgld":
+            mover = LangevinMover(float(model.weight_step))
+        else:
+            mover = ThermostatMover(float(model.weight_step))
+        self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
+        self.posterior = TopicPosterior(model.n_topics)
+        self._n_draws, self._n_threads = model.n_draws, n_threads
+        self._crew: Crew | None = None
+
+    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
+        """One minibatch."""
+        if self._crew is None:
+            self._crew = Crew(self._n_threads, self.chain.make_tool)
+        self.chain.step(documents, signs, chosen, total, self._crew)
+        if self.posterior.due(self.chain.time, self._n_draws):
+            self.posterior.add(self.chain.topics, self.chain.coef)
+            self.posterior.drop_oldest(self._n_draws)
+
+    def close(self) -> None:
+        """Let threads and their count buffers go."""
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
+
+
+class BatchLearner:
+    """Collapsed Gibbs: every call is a sweep over all documents."""
+
+    def __init__(
+        self,
+        model: Any,
+        resolved: Resolved,
+        documents: Documents,
+        signs: IntArray,
+        n_words: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self.chain = CollapsedChain(
+            documents,
+            signs,
+            resolved.hinge,
+            model.n_topics,
+            n_words,
+            resolved.alpha,
+            float(model.beta),
+            float(model.prior_scale) ** 2,
+            rng,
+        )
+        self.posterior = TopicPosterior(model.n_topics)
+        self._n_draws, self._time = model.n_draws, 0
+
+    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
+        """One sweep over the documents that the chain holds."""
+        self.chain.sweep()
+        self._time += 1
+        if self.posterior.due(self._time, self._n_draws):
+            self.posterior.add(self.chain.topics(), self.chain.coef)
+            self.posterior.drop_oldest(self._n_draws)
+
+    def close(self) -> None:
+        """Nothing to let go."""
+
+
+class StreamLearner:
+    """Passive-aggressive: minibatches absorbed once; one draw, the posterior mean."""
+
+    def __init__(
+        self,
+        model: Any,
+        resolved: Resolved,
+        n_words: int,
+        n_classes: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self.state = PassiveAggressive(
+            resolved.hinge,
+            model.n_topics,
+            n_words,
+            n_classes,
+            resolved.alpha,
+            float(model.beta),
+            float(model.prior_scale) ** 2,
+            rng,
+            n_sweeps=model.n_sweeps,
+        )
+        self.posterior = TopicPosterior(model.n_topics)
+
+    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
+        """One minibatch."""
+        self.state.absorb(documents, signs, chosen)
+        self.posterior.add(self.state.topics(), self.state.mean)
+        self.posterior.drop_oldest(1)
+
+    def close(self) -> None:
+        """Nothing to let go."""
+
+
+def growing_size(n_seen: int, batch_size: int) -> int:
+    """Size of the next minibatch: a quarter at first, since early steps gain more than they lose.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda.learners import growing_size
+    >>> [growing_size(n, 256) for n in (0, 1000, 2000, 5000)]
+    [64, 64, 125, 256]
+    """
+    return min(batch_size, max(1, batch_size // 4, n_seen // 16))
+
+
+def minibatches(
+    n_documents: int,
+    batch_size: int,
+    n_passes: int,
+    rng: np.random.Generator,
+    least: int = MIN_STEPS,
+) -> Iterator[IntArray]:
+    """Random minibatches without replacement within a pass, ``least`` of them at least."""
+    step = done = 0
+    while done < n_passes or step < least:
+        order = rng.permutation(n_documents)
+        first = 0
+        while first < n_documents:
+            size = growing_size(done * n_documents + first, batch_size)
+            # A remainder smaller than half a minibatch would be all noise: it joins the last one.
+            last = first + size if n_documents - first >= 1.5 * size else n_documents
+            yield order[first:last]
+            first, step = last, step + 1
+        done += 1

@@ -1,0 +1,69 @@
+"""Checks of the parameters of :class:`MedLDAClassifier`, and the defaults that depend on others."""
+
+import numbers
+from typing import Any, NamedTuple
+
+from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
+from bayesmargin.models.settings import require_count
+from bayesmargin.samplers.base import require_choice, require_positive
+
+METHODS = ("ssgrld", "gibbs", "pa")
+RULES = ("multi_task", "crammer_singer", "ovr")
+# Total prior weight of the topics of a document: alpha is this over the number of topics.
+TOTAL_ALPHA = 25.0
+PASSES = {"ssgrld": 3, "gibbs": 60, "pa": 1}
+MIN_STEPS = 150
+
+
+class Resolved(NamedTuple):
+    """Parameters after defaults were filled in."""
+
+    alpha: float
+    n_passes: int
+    rule: str
+    hinge: Any
+
+
+def check_parameters(model: Any) -> None:
+    """Raise a clear error for the first parameter that is not allowed."""
+    require_count("n_topics", model.n_topics, 2)
+    require_positive(
+        alpha=model.alpha,
+        beta=model.beta,
+        C=model.C,
+        margin=model.margin,
+        prior_scale=model.prior_scale,
+        topic_step=model.topic_step,
+        weight_step=model.weight_step,
+        n_documents=model.n_documents,
+    )
+    require_choice("method", model.method, METHODS)
+    require_choice("multi_class", model.multi_class, RULES)
+    require_choice("topics", model.topics, ("sgrld", "scir"))
+    require_choice("weights", model.weights, ("ssgld", "ssgnht"))
+    require_count("n_chains", model.n_chains, 1)
+    require_count("n_draws", model.n_draws, 1)
+    require_count("batch_size", model.batch_size, 1)
+    require_count("n_sweeps", model.n_sweeps, 1)
+    if model.n_passes is not None:
+        require_count("n_passes", model.n_passes, 1)
+    share = model.validation_fraction
+    if not isinstance(share, numbers.Real) or not 0.0 <= float(share) < 1.0:
+        raise ValueError(f"validation_fraction={share!r} is not allowed: at least 0, less than 1")
+    if model.method != "ssgrld" and model.multi_class == "crammer_singer":
+        raise ValueError(
+            f"multi_class='crammer_singer' is not available for method={model.method!r}: its "
+            "augmentation needs one hinge a class; choose 'multi_task' or 'ovr'"
+        )
+
+
+def resolve(model: Any, n_classifiers: int) -> Resolved:
+    """Fill in the defaults."""
+    rule = model.multi_class
+    kind = LabelSetHinge if rule == "crammer_singer" and n_classifiers > 1 else MultiTaskHinge
+    return Resolved(
+        alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),
+        n_passes=PASSES[model.method] if model.n_passes is None else int(model.n_passes),
+        rule=rule,
+        hinge=kind(float(model.C), float(model.margin)),
+    )

@@ -1,0 +1,65 @@
+"""Draws of topics and weights, and the running mean of both."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesmargin.types import FloatArray
+
+
+@dataclass
+class TopicPosterior:
+    """Posterior draws of one set of topics with its classifier.
+
+    Attributes
+    ----------
+    topics : list of ndarray (V, P)
+        Unnormalised topic weights of each draw, single precision, P topics with padding.
+    coef : list of ndarray (L, K)
+        Classifier weights of the same draws.
+    """
+
+    n_topics: int
+    topics: list[FloatArray] = field(default_factory=list)
+    coef: list[FloatArray] = field(default_factory=list)
+    last: int = 0
+
+    def add(self, topics: FloatArray, coef: FloatArray) -> None:
+        """Keep one draw (copied)."""
+        self.topics.append(np.array(topics, dtype=np.float32))
+        self.coef.append(np.array(coef, dtype=np.float64))
+
+    def due(self, time: int, n_draws: int) -> bool:
+        """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain."""
+        if self.topics and time - self.last < max(1, time // (2 * n_draws)):
+            return False
+        self.last = time
+        return True
+
+    def drop_oldest(self, n_kept: int) -> None:
+        """Keep the last ``n_kept`` draws only."""
+        del self.topics[:-n_kept]
+        del self.coef[:-n_kept]
+
+    def scale(self, draw: int) -> FloatArray:
+        """One over the sum of each topic of a draw, zero for the padding."""
+        return inverse_sums(self.topics[draw].sum(axis=0, dtype=np.float64), self.n_topics)
+
+    def mean_topics(self) -> FloatArray:
+        """Posterior mean of the topics (K, V); rows sum to 1."""
+        width = self.n_topics
+        total = np.zeros((self.topics[0].shape[0], width))
+        for draw, topics in enumerate(self.topics):
+            total += topics[:, :width] * self.scale(draw)[:width].astype(np.float64)
+        return np.ascontiguousarray((total / total.sum(axis=0)).T)
+
+    def mean_coef(self) -> FloatArray:
+        """Posterior mean of the weights (L, K)."""
+        return np.mean(self.coef, axis=0)
+
+
+def inverse_sums(sums: FloatArray, n_topics: int) -> FloatArray:
+    """``1 / sums`` in single precision, zero beyond the first ``n_topics``."""
+    scale = np.zeros(sums.shape[0], dtype=np.float32)
+    scale[:n_topics] = 1.0 / np.maximum(sums[:n_topics], 1e-300)
+    return scale

@@ -1,0 +1,63 @@
+r"""Uniform variates inside the kernels: from a generator, or from a stream that a document owns.
+
+Training draws from the :class:`numpy.random.Generator` objects of the fit. Prediction must give a
+document the same answer whatever batch it comes in and wherever it stands there, so its stream is
+seeded by its words: a SplitMix64 counter (Steele, Lea and Flood, 2014) in an array of one.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core.types import NumPyRandomGeneratorType
+from numba.extending import overload
+
+from bayesmargin.compiling import FASTMATH, jit
+from bayesmargin.types import IntArray
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = (np.uint64(s) for s in (30, 27, 31, 11))
+_UNIT = 2.0**-53
+
+
+@jit
+def mix(value: Any) -> Any:
+    """Finaliser of SplitMix64: a bijection of 64 bits whose output looks random."""
+    value = (value ^ (value >> _S30)) * _FIRST
+    value = (value ^ (value >> _S27)) * _SECOND
+    return value ^ (value >> _S31)
+
+
+@jit
+def seed_stream(stream: Any, seed: int, words: IntArray) -> None:
+    """Start the stream of a document: a function of ``seed`` and of its sorted words alone."""
+    state: Any = np.uint64(seed)
+    for n in range(words.shape[0]):
+        state = mix(state + _GOLDEN + np.uint64(words[n]))
+    stream[0] = state
+
+
+def uniform(source: Any) -> float:
+    """One uniform variate in [0, 1) from a generator or from a document's stream."""
+    raise TypeError("compiled code only: one body a kind of source")
+
+
+def _from_generator(source: Any) -> float:
+    return source.random()
+
+
+def _from_stream(source: Any) -> float:
+    source[0] += _GOLDEN
+    return (mix(source[0]) >> _S11) * _UNIT
+
+
+@overload(uniform, jit_options={"nogil": True, "fastmath": FASTMATH})
+def _choose(source: Any) -> Callable[..., float] | None:
+    if isinstance(source, NumPyRandomGeneratorType):
+        return _from_generator
+    if isinstance(source, types.Array):
+        return _from_stream
+    return None

@@ -1,0 +1,193 @@
+"""The loop of a fit: what is held out, who learns from what, progress, what is kept at the end."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.labels import LabelCode
+from bayesmargin.models.medlda.learners import (
+    BatchLearner,
+    Learner,
+    OnlineLearner,
+    StreamLearner,
+    growing_size,
+    minibatches,
+)
+from bayesmargin.models.medlda.link import ScoreLink, fit_link
+from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
+from bayesmargin.models.medlda.prediction import infer
+from bayesmargin.progress import progress_for
+from bayesmargin.random import spawn_generators
+from bayesmargin.types import FloatArray, IntArray
+
+# Held-out documents beyond this number would make the link no better.
+MAX_HELD_OUT = 300
+
+
+def select(documents: Documents, chosen: IntArray) -> Documents:
+    """The chosen documents as a corpus of their own."""
+    parts = [documents.words[documents.offsets[d] : documents.offsets[d + 1]] for d in chosen]
+    words = np.concatenate(parts) if parts else documents.words[:0]
+    ends = np.concatenate([[0], np.cumsum(documents.lengths[chosen])]).astype(np.int64)
+    return Documents(words, ends)
+
+
+class Training:
+    """One fit, or a series of ``partial_fit`` calls: learners, held-out documents, generators.
+
+    A chain has one learner; with one-vs-rest one a class, each with topics of its own. Chains are
+    independent: they differ in their topics, and predictions average over them.
+    """
+
+    def __init__(
+        self, model: Any, resolved: Resolved, code: LabelCode, n_words: int, n_threads: int
+    ) -> None:
+        self.resolved, self.code = resolved, code
+        self.n_words, self.n_threads = n_words, n_threads
+        self.n_seen = 0
+        split = resolved.rule == "ovr" and code.n_classifiers > 1
+        self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
+        if not split:
+            self.columns = [slice(None)]
+        self.n_chains = model.n_chains
+        order, seeds, *self._generators = spawn_generators(
+            model.random_state, 2 + model.n_chains * len(self.columns)
+        )
+        self.order = order
+        self.seed = int(seeds.integers(2**62))
+        self.learners: list[Learner] = []
+        self.held_out: tuple[Documents, IntArray] | None = None
+
+    def start(self, model: Any, documents: Documents, signs: IntArray) -> None:
+        """Make the learners."""
+        for columns, rng in zip(self.columns * self.n_chains, self._generators, strict=True):
+            part = np.ascontiguousarray(signs[:, columns])
+            if model.method == "gibbs":
+                learner: Learner = BatchLearner(
+                    model, self.resolved, documents, part, self.n_words, rng
+                )
+            elif model.method == "pa":
+                learner = StreamLearner(model, self.resolved, self.n_words, part.shape[1], rng)
+            else:
+                learner = OnlineLearner(
+                    model, self.resolved, self.n_words, part.shape[1], self.n_threads, rng
+                )
+            self.learners.append(learner)
+
+    def hold_out(self, documents: Documents, share: float) -> tuple[IntArray, IntArray]:
+        """Split the documents at random into those to learn from and those held out."""
+        n_held = min(MAX_HELD_OUT, int(share * documents.n_documents))
+        mixed = self.order.permutation(documents.n_documents)
+        return np.sort(mixed[n_held:]), np.sort(mixed[:n_held])
+
+    def run(self, model: Any, documents: Documents, signs: IntArray) -> None:
+        """Fit: the whole plan of passes over the documents."""
+        kept, held = self.hold_out(documents, model.validation_fraction)
+        if held.size:
+            self.held_out = (select(documents, held), signs[held])
+            documents, signs = select(documents, kept), signs[kept]
+        self.start(model, documents, signs)
+        n_documents = documents.n_documents
+        if model.method == "gibbs":
+            plan: list[IntArray] = [np.arange(n_documents)] * self.resolved.n_passes
+        else:
+            least = MIN_STEPS if model.method == "ssgrld" and model.n_passes is None else 1
+            plan = list(
+                minibatches(
+                    n_documents, model.batch_size, self.resolved.n_passes, self.order, least
+                )
+            )
+        every = max(1, len(plan) // 10)
+        with progress_for(model.verbose) as progress:
+            for step, chosen in enumerate(plan, start=1):
+                self.learn(documents, signs, chosen, n_documents)
+                detail = ""
+                if model.verbose > 0 and (step % every == 0 or step == len(plan)):
+                    detail = self.describe()
+                progress.update("minibatch", step, len(plan), detail)
+        if self.held_out is None:
+            some = np.arange(min(n_documents, MAX_HELD_OUT))
+            self.held_out = (select(documents, some), signs[some])
+
+    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
+        """Every learner takes in the chosen documents."""
+        for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
+            learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
+
+    def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
+        """``partial_fit``: one pass over the documents in the order they came."""
+        kept, held = self.hold_out(documents, model.validation_fraction)
+        if held.size:
+            self._remember(select(documents, held), signs[held])
+            documents, signs = select(documents, kept), signs[kept]
+        if not self.learners:
+            self.start(model, documents, signs)
+        first = 0
+        while first < documents.n_documents:
+            last = min(first + growing_size(self.n_seen, model.batch_size), documents.n_documents)
+            chosen = np.arange(first, last)
+            first = last
+            self.n_seen += chosen.size
+            total = max(self.n_seen, int(model.n_documents or 0))
+            self.learn(documents, signs, chosen, total)
+        if self.held_out is None:
+            some = np.arange(min(documents.n_documents, MAX_HELD_OUT))
+            self._remember(select(documents, some), signs[some])
+
+    def _remember(self, documents: Documents, signs: IntArray) -> None:
+        """Keep the latest held-out documents, :data:`MAX_HELD_OUT` at most."""
+        if self.held_out is not None:
+            old, old_signs = self.held_out
+            words = np.concatenate([old.words, documents.words])
+            offsets = np.concatenate([old.offsets, old.offsets[-1] + documents.offsets[1:]])
+            documents, signs = Documents(words, offsets), np.concatenate([old_signs, signs])
+        last = np.arange(documents.n_documents)[-MAX_HELD_OUT:]
+        self.held_out = (select(documents, last), signs[last])
+
+    def infer(self, documents: Documents, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
+        """Topic shares (first chain) and scores (mean over chains), averaged over draws."""
+        parts = [
+            infer(
+                learner.posterior,
+                documents,
+                self.resolved.alpha,
+                self.seed,
+                n_draws or len(learner.posterior.topics),
+                self.n_threads,
+            )
+            for learner in self.learners
+        ]
+        shares, scores = zip(*parts, strict=True)
+        width = len(self.columns)
+        chains = [np.hstack(scores[i : i + width]) for i in range(0, len(parts), width)]
+        return np.hstack(shares[:width]) / width, np.mean(chains, axis=0)
+
+    def link(self) -> ScoreLink:
+        """Learn probabilities and threshold on the held-out documents."""
+        if self.held_out is None:
+            raise RuntimeError("no documents were held out")
+        documents, signs = self.held_out
+        _, scores = self.infer(documents, None)
+        return fit_link(scores, signs, self.code.several, self.resolved.hinge.margin)
+
+    def describe(self) -> str:
+        """Accuracy (label sets: micro F1) on the held-out documents, for the progress bar."""
+        if self.held_out is None:
+            return ""
+        documents, signs = self.held_out
+        _, scores = self.infer(documents, 1)
+        if self.code.several:
+            chosen = self.code.decide(scores, 0.0) > 0
+            hits = (chosen & (signs > 0)).sum()
+            return f"validation F1 {2.0 * hits / (chosen.sum() + (signs > 0).sum()):.3f}"
+        if scores.shape[1] == 1:
+            right = (scores[:, 0] > 0.0) == (signs[:, 0] > 0)
+        else:
+            right = signs[np.arange(len(signs)), scores.argmax(axis=1)] > 0
+        return f"validation accuracy {right.mean():.3f}"
+
+    def close(self) -> None:
+        """Let threads go."""
+        for learner in self.learners:
+            learner.close()

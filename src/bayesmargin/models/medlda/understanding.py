@@ -1,0 +1,129 @@
+r"""What the topics mean: top words, coherence, class pictures, held-out words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bayesmargin.random import spawn_generators
+from bayesmargin.types import FloatArray
+
+
+def top_words(topics: FloatArray, vocabulary: Sequence[str], n: int = 10) -> list[list[str]]:
+    """The ``n`` most probable words of every topic (K, V), best first."""
+    if len(vocabulary) != topics.shape[1]:
+        raise ValueError(
+            f"vocabulary holds {len(vocabulary)} words, but the topics have {topics.shape[1]}"
+        )
+    words = np.asarray(vocabulary, dtype=object)
+    return [
+        [str(word) for word in words[np.argsort(-topic, kind="stable")[:n]]] for topic in topics
+    ]
+
+
+def coherence(topics: FloatArray, counts: Any, n: int = 10) -> FloatArray:
+    r"""Normalised pointwise mutual information of the top words of every topic.
+
+    The mean over pairs of the ``n`` top words of
+    :math:`\log\frac{p(a, b)}{p(a) p(b)} / (-\log p(a, b))`, probabilities being shares of the
+    documents of ``counts`` that hold the words. From -1 (never together) to 1 (always together).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.medlda import coherence
+    >>> together = np.array([[1, 1, 0, 0], [2, 1, 0, 0], [0, 0, 1, 1], [0, 0, 3, 1]])
+    >>> coherence(np.array([[0.5, 0.5, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0]]), together, n=2)
+    array([ 1., -1.])
+    """
+    presence = sp.csc_matrix(counts, copy=True)
+    presence.eliminate_zeros()
+    presence.data = np.ones_like(presence.data, dtype=np.float64)
+    n_documents = presence.shape[0]
+    values = np.empty(topics.shape[0])
+    for k, topic in enumerate(topics):
+        columns = presence[:, np.argsort(-topic, kind="stable")[:n]]
+        joint = (columns.T @ columns).toarray() / n_documents
+        single = np.diag(joint)
+        pairs = np.triu_indices(len(single), 1)
+        both, apart = joint[pairs], np.outer(single, single)[pairs]
+        scores = np.full(len(both), -1.0)
+        seen = (both > 0.0) & (both < 1.0)
+        scores[seen] = np.log(both[seen] / apart[seen]) / -np.log(both[seen])
+        scores[both >= 1.0] = 1.0
+        values[k] = scores.mean() if len(scores) else np.nan
+    return values
+
+
+def class_topics(shares: FloatArray, y: Any, classes: np.ndarray) -> FloatArray:
+    """Mean topic proportions of every class (L, K); a class without documents gets NaN."""
+    labels = np.asarray(y)
+    means = np.full((len(classes), shares.shape[1]), np.nan)
+    for i, label in enumerate(classes):
+        members = labels[:, i] > 0 if labels.ndim == 2 else labels == label
+        if members.any():
+            means[i] = shares[members].mean(axis=0)
+    return means
+
+
+def plot_class_topics(
+    means: FloatArray,
+    class_names: Sequence[str],
+    topic_names: Sequence[str] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Heat map of :func:`class_topics`; topics in the order of the class that uses them most.
+
+    Returns the matplotlib axes.
+    """
+    import matplotlib.pyplot as plt
+
+    order = np.lexsort((-means.max(axis=0), means.argmax(axis=0)))
+    if ax is None:
+        size = (2.0 + 0.22 * means.shape[1], 1.5 + 0.22 * means.shape[0])
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    image = ax.imshow(means[:, order], aspect="auto", cmap="magma_r", vmin=0.0)
+    ax.set_yticks(range(len(class_names)), class_names)
+    names = [str(k) for k in order] if topic_names is None else [topic_names[k] for k in order]
+    ax.set_xticks(range(len(order)), names, rotation=90, fontsize=7)
+    ax.set_xlabel("topic")
+    ax.figure.colorbar(image, ax=ax, label="mean share of the words of a document")
+    return ax
+
+
+def split_words(
+    counts: sp.csr_matrix, rng: np.random.Generator
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Divide the words of every document at random into two halves."""
+    given = counts.copy()
+    given.data = rng.binomial(counts.data.astype(np.int64), 0.5)
+    return given, (counts - given).tocsr()
+
+
+def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> float:
+    r"""Perplexity :math:`\exp(-\frac1N \sum \log \sum_k \bar\theta_{dk} \Phi_{kw})` of new words.
+
+    Proportions come from one half of the words of a document, :math:`\bar\theta_d = (\alpha +
+    N_d \bar z_d) / (K\alpha + N_d)`; the other half is judged under the mean topics.
+    """
+    (rng,) = spawn_generators(random_state, 1)
+    given, judged = split_words(counts, rng)
+    n_judged = judged.sum()
+    if n_judged == 0:
+        raise ValueError("perplexity needs documents of two words or more")
+    lengths = np.asarray(given.sum(axis=1))
+    alpha, n_topics = model._training.resolved.alpha, model.n_topics
+    blocks = len(model._training.columns)
+    shares = model.transform(given).reshape(counts.shape[0], blocks, n_topics) * blocks
+    theta = (alpha + lengths[:, :, None] * shares) / (n_topics * alpha + lengths)[:, :, None]
+    theta = theta.reshape(counts.shape[0], -1) / blocks
+    topics = model.topics_
+    rows, columns = judged.nonzero()
+    values = np.asarray(judged[rows, columns]).ravel()
+    total = 0.0
+    for first in range(0, len(rows), 100_000):
+        part = slice(first, first + 100_000)
+        chance = np.einsum("nk,kn->n", theta[rows[part]], topics[:, columns[part]])
+        total += float(values[part] @ np.log(chance))
+    return float(np.exp(-total / n_judged))

@@ -1,0 +1,133 @@
+"""Settings of SSGLD."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesmargin.chains import Chain
+from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.samplers.langevin import Langevin
+from bayesmargin.samplers.stochastic import StochasticSampler
+from bayesmargin.steps import (
+    AdaGrad,
+    Constant,
+    Polynomial,
+    Preconditioner,
+    RMSprop,
+    Schedule,
+    Unscaled,
+    step_sizes,
+)
+from bayesmargin.types import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSGLD(StochasticSampler):
+    r"""Stochastic subgradient Langevin dynamics.
+
+    .. math:: w_{t+1} = w_t - \tfrac{h_t^2}{2} P_t\,g(w_t) + h_t P_t^{1/2}\nu_t
+
+    Parameters
+    ----------
+    step : float, optional
+        Step :math:`h` (drift :math:`h^2/2`, noise :math:`h`), in the coordinates of the
+        preconditioner. Left out, 0.2 in whitened coordinates, less where kinks are coarse.
+    schedule : {"constant", "polynomial"}
+        Constant steps, or :math:`h_t = h (1 + t/b)^{-\gamma}` with ``offset`` :math:`b` and
+        ``exponent`` :math:`\gamma`; draws are then weighted by :math:`h_t^2`.
+    preconditioner : {"hessian", "adagrad", "rmsprop", None}
+        Coordinates: whitened by the smoothed Hessian, or raw with a scale learned per weight, or
+        raw.
+    freeze_after : int, optional
+        Iteration after which a learned scale no longer changes.
+    lagged : bool
+        Whether a step uses the scale from before its own gradient.
+    batch_size : int, optional
+        Rows a step. Left out, five times the number of columns.
+    control_variates : bool
+        Whether the gradient is corrected by the states of the rows at the anchor.
+    burn_in, thin : int, optional
+        Iterations discarded, and between draws. Left out, chosen from R-hat and ESS.
+    lazy : bool, optional
+        Sparse rows of many features and a Gaussian prior: whether a step moves only the weights
+        that its batch reads and the others later, in one exact jump
+        (:mod:`bayesmargin.samplers.lazy`). Left out, wherever a batch reads less than half of the
+        weights.
+
+    Examples
+    --------
+    >>> from bayesmargin.samplers import SSGLD
+    >>> SSGLD(step=0.01, preconditioner="adagrad", control_variates=False, batch_size=10).step
+    0.01
+    """
+
+    schedule: str = "constant"
+    offset: float = 1.0
+    exponent: float = 1.0 / 6.0
+    freeze_after: int | None = None
+    lagged: bool = True
+    lazy: bool | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("schedule", self.schedule, ("constant", "polynomial"))
+        require_positive(offset=self.offset, freeze_after=self.freeze_after)
+        if not 0.0 <= self.exponent <= 0.5:
+            raise ValueError(f"exponent={self.exponent!r} is not allowed: it lies in [0, 0.5]")
+
+    def default_step(self) -> float:
+        """Euler steps inflate the variance by ``h^2/4``: one per cent at 0.2."""
+        return 0.2
+
+    def relaxation(self, step: float) -> float:
+        """Langevin dynamics of unit curvature forgets in ``2/h^2`` iterations."""
+        return 2.0 / step**2
+
+    def temperature(self, step: float, noise: float, trace: FloatArray) -> float:
+        """Gradient noise of variance V adds ``h^2 V / 4``."""
+        return 1.0 + 0.25 * step**2 * noise
+
+    def _schedule(self, step: float) -> Schedule:
+        if self.schedule == "constant":
+            return Constant(float(step))
+        return Polynomial(float(step), float(self.offset), float(self.exponent))
+
+    def last_step(self, step: float, chains: Sequence[Chain]) -> float:
+        """Step of the schedule at the chains' clock."""
+        times = np.array([float(chains[0].state.clock[0])])
+        return float(step_sizes(self._schedule(step), times)[0])
+
+    def mean_scale(self, chains: Sequence[Chain]) -> float:
+        """Mean of ``1/(regularizer + sqrt(moment))``, one without a learned scale."""
+        scaling = self.dynamics(1.0, 1).preconditioner
+        if isinstance(scaling, Unscaled):
+            return 1.0
+        moments = np.stack([chain.state.moment for chain in chains])
+        return float(np.mean(1.0 / (scaling.regularizer + np.sqrt(moments))))
+
+    def draw_weights(
+        self, step: float, chains: Sequence[Chain]
+    ) -> Callable[[int, int], FloatArray] | None:
+        """Squares of the steps at which the draws were made, for decaying steps."""
+        if self.schedule == "constant":
+            return None
+
+        def weights(n_draws: int, thin: int) -> FloatArray:
+            last = float(chains[0].state.clock[0])
+            times = last - thin * np.arange(n_draws)[::-1]
+            return step_sizes(self._schedule(step), times) ** 2
+
+        return weights
+
+    def dynamics(self, step: float, n_rows: int) -> Langevin:
+        """Compiled dynamics for a given step."""
+        schedule = self._schedule(step)
+        never = np.iinfo(np.int64).max
+        frozen = never if self.freeze_after is None else int(self.freeze_after)
+        scale: Preconditioner = Unscaled()
+        if self.preconditioner == "adagrad":
+            scale = AdaGrad(freeze_after=frozen, lagged=self.lagged)
+        elif self.preconditioner == "rmsprop":
+            scale = RMSprop(freeze_after=frozen, lagged=self.lagged)
+        return Langevin(schedule, scale, float(n_rows))

@@ -1,0 +1,62 @@
+"""Settings of SSGNHT."""
+
+from dataclasses import dataclass
+
+from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.samplers.stochastic import StochasticSampler
+from bayesmargin.samplers.thermostat import EulerThermostat, SymmetricThermostat
+from bayesmargin.types import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSGNHT(StochasticSampler):
+    r"""Stochastic subgradient Nose-Hoover thermostat: a friction that absorbs gradient noise.
+
+    Parameters
+    ----------
+    step : float, optional
+        Step :math:`h`. Left out, 0.25 in whitened coordinates, less where kinks are coarse.
+    integrator : {"ssi", "euler"}
+        Symmetric splitting of second order, or the Euler scheme of the original papers.
+    diffusion : float
+        Injected noise :math:`A`; the mean of the thermostat when gradients are exact.
+    batch_size, control_variates, preconditioner, burn_in, thin
+        As for :class:`SSGLD`; ``preconditioner`` is ``"hessian"`` or None.
+
+    Examples
+    --------
+    >>> from bayesmargin.samplers import SSGNHT
+    >>> SSGNHT(integrator="euler", step=0.05).diffusion
+    1.0
+    """
+
+    integrator: str = "ssi"
+    diffusion: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("integrator", self.integrator, ("ssi", "euler"))
+        require_choice("preconditioner", self.preconditioner, ("hessian", None))
+        require_positive(diffusion=self.diffusion)
+
+    @property
+    def diffusion_level(self) -> float:
+        """Where the thermostat of a new chain starts."""
+        return self.diffusion
+
+    def default_step(self) -> float:
+        """Second order: 0.25; first order: a fifth of it."""
+        return 0.25 if self.integrator == "ssi" else 0.05
+
+    def relaxation(self, step: float) -> float:
+        """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""
+        return 2.0 * max(self.diffusion, 1.0 / self.diffusion) / step
+
+    def temperature(self, step: float, noise: float, trace: FloatArray) -> float:
+        """The thermostat holds the kinetic temperature, whatever the noise."""
+        return float(trace[..., 0].mean())
+
+    def dynamics(self, step: float, n_rows: int) -> SymmetricThermostat | EulerThermostat:
+        """Compiled dynamics for a given step."""
+        kind = SymmetricThermostat if self.integrator == "ssi" else EulerThermostat
+        return kind(float(step), float(self.diffusion))

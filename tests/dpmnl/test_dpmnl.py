@@ -1,0 +1,178 @@
+"""dpMNL: Geweke's test of the whole sampler, the slice sampler, and the estimator."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import check_estimator
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.dpmnl import DPMNLClassifier
+from bayesmargin.models.dpmnl.chain import Chain, start_chain
+from bayesmargin.models.dpmnl.parameters import slice_update
+from bayesmargin.models.dpmnl.state import draw_base, empty_experts, fill_log_classes, start_hyper
+
+ROWS, FEATURES, CLASSES = 3, 1, 2
+
+
+@jit
+def _slices(rng, start, a, b, n, s, out):
+    v = start
+    for t in range(out.shape[0]):
+        v = slice_update(rng, 0, v, a, b, n, s)
+        out[t] = v
+
+
+def test_slice_sampler_against_quadrature():
+    a, b, n, s = 0.4, 1.3, 5.0, 3.0
+    draws = np.empty(100_000)
+    _slices(np.random.default_rng(0), 0.0, a, b, n, s, draws)
+
+    def density(v):
+        return math.exp(-0.5 * ((v - a) / b) ** 2 - 0.5 * n * v - 0.5 * s * math.exp(-v))
+
+    mass = integrate.quad(density, -15, 15)[0]
+    for power in (1, 2):
+        truth = integrate.quad(lambda v, p=power: v**p * density(v), -15, 15)[0] / mass
+        means = (draws**power).reshape(50, -1).mean(axis=1)
+        assert abs(means.mean() - truth) < 4.5 * means.std(ddof=1) / math.sqrt(50)
+
+
+def _statistics(chain: Chain):
+    """Bounded functions of everything that the sampler moves."""
+    experts, hyper, slot = chain.experts, chain.hyper, chain.slots[0]
+    return np.array(
+        [
+            experts.size[0],
+            chain.slots[0] == chain.slots[1],
+            math.tanh(hyper.log_concentration[0] / 4),
+            math.tanh(hyper.mean[0] / 2),
+            math.tanh(hyper.log_spread[0] / 2),
+            math.tanh(hyper.level[0]),
+            math.tanh(hyper.log_level_spread[0] / 2),
+            math.tanh(experts.mean[slot, 0] / 3),
+            math.tanh(experts.log_variance[slot, 0] / 3),
+            math.tanh(abs(experts.coefficients[slot, 0, 0])),
+            math.tanh(abs(experts.coefficients[slot, 1, 1])),
+            math.tanh(experts.log_scale[slot, 0]),
+            math.tanh(experts.log_scale[slot, 1]),
+            math.tanh(chain.X[0, 0] / 3),
+            chain.labels[0] == chain.labels[1],
+        ],
+        dtype=float,
+    )
+
+
+def _draw_data(chain: Chain, rng):
+    for d, slot in enumerate(chain.slots):
+        spread = math.exp(0.5 * chain.experts.log_variance[slot, 0])
+        chain.X[d, 0] = chain.experts.mean[slot, 0] + spread * rng.standard_normal()
+        work = np.empty(CLASSES)
+        fill_log_classes(chain.experts.coefficients[slot], chain.X[d], work)
+        chain.labels[d] = rng.random() > math.exp(work[0])
+
+
+def _prior_chain(rng):
+    hyper = start_hyper(FEATURES)
+    hyper.mean[:] = 2.0 * rng.standard_normal(FEATURES)
+    for part in (hyper.log_spread, hyper.level, hyper.log_level_spread):
+        part[:] = rng.standard_normal(FEATURES)
+    hyper.log_concentration[:] = -3.0 + 2.0 * rng.standard_normal()
+    strength = math.exp(hyper.log_concentration[0])
+    slots: list[int] = []
+    for _ in range(ROWS):
+        weight = np.append(np.bincount(slots) if slots else [], strength).astype(float)
+        slots.append(int(rng.choice(len(weight), p=weight / weight.sum())))
+    experts = empty_experts(12, FEATURES, CLASSES)
+    experts.size[0] = max(slots) + 1
+    for slot in range(max(slots) + 1):
+        draw_base(rng, hyper, experts, slot)
+        experts.population[slot] = slots.count(slot)
+    X, labels = np.zeros((ROWS, FEATURES)), np.zeros(ROWS, np.int64)
+    chain = Chain(rng, X, labels, np.array(slots), experts, hyper, 0.5, 5, 3)
+    _draw_data(chain, rng)
+    return chain
+
+
+def _geweke(number):
+    rng = np.random.default_rng(4)
+    exact = np.array([_statistics(_prior_chain(rng)) for _ in range(number // 2)])
+    chain, values = _prior_chain(rng), []
+    for _ in range(number):
+        chain.sweep()
+        _draw_data(chain, rng)
+        values.append(_statistics(chain))
+    draws = np.array(values)
+    means = draws.reshape(50, -1, draws.shape[1]).mean(axis=1)
+    error = np.sqrt(means.var(axis=0, ddof=1) / 50 + exact.var(axis=0) / len(exact))
+    return (draws.mean(axis=0) - exact.mean(axis=0)) / error
+
+
+def test_sampler_leaves_the_joint_invariant():
+    assert np.all(np.abs(_geweke(8_000)) < 4.0)
+
+
+@pytest.mark.slow
+def test_sampler_leaves_the_joint_invariant_at_length():
+    assert np.all(np.abs(_geweke(200_000)) < 4.0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_contract():
+    check_estimator(DPMNLClassifier(n_sweeps=10, n_draws=5))
+
+
+def test_beats_one_logit_where_the_boundary_bends():
+    X, y = make_moons(500, noise=0.15, random_state=0)
+    model = DPMNLClassifier(n_sweeps=60, random_state=0).fit(X[:300], y[:300])
+    line = LogisticRegression().fit(X[:300], y[:300]).score(X[300:], y[300:])
+    assert model.score(X[300:], y[300:]) > line + 0.03
+
+
+def test_equal_seeds_and_probabilities():
+    X, y = load_iris(return_X_y=True)
+    first, second = (
+        DPMNLClassifier(n_sweeps=20, random_state=2).fit(X, y).predict_proba(X) for _ in range(2)
+    )
+    assert np.array_equal(first, second)
+    np.testing.assert_allclose(first.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("case", ["duplicates", "constant", "outlier", "two rows"])
+def test_awkward_data(case):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    if case == "duplicates":
+        X = np.repeat(X[:2], 20, axis=0)
+    elif case == "constant":
+        X[:, 1] = 3.0
+    elif case == "outlier":
+        X[0] = 1e9
+    else:
+        X, y = X[:2], y[:2]
+    model = DPMNLClassifier(n_sweeps=15, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_sweeps", 0), ("burn_in", 100), ("step", -1.0), ("n_auxiliary", 0)]
+)
+def test_bad_parameters_are_named(name, value):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=name):
+        DPMNLClassifier(**{name: value}).fit(X, y)
+
+
+def test_start_needs_no_member_twice():
+    X, y = load_iris(return_X_y=True)
+    clusters = np.arange(150) % 7
+    chain = start_chain(np.random.default_rng(0), X, y, clusters, 3, 0.2, 5, 5)
+    assert chain.experts.population.sum() == 150
+    chain.sweep()
+    used = chain.experts.order[: chain.experts.size[0]]
+    assert np.array_equal(
+        np.bincount(chain.slots, minlength=used.max() + 1)[used], chain.experts.population[used]
+    )

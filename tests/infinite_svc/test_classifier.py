@@ -1,0 +1,138 @@
+"""The estimator: contract, behaviour on easy and on awkward data."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from bayesmargin.models.infinite_svc import InfiniteSVC
+
+QUICK = {"n_sweeps": 30, "n_draws": 10, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(500, noise=0.15, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_contract():
+    check_estimator(InfiniteSVC(n_sweeps=20, n_draws=5))
+
+
+@pytest.mark.parametrize("method", ["ssgnht", "ssgld", "hmc", "gibbs"])
+def test_local_experts_beat_one_line(moons, method):
+    X, y = moons
+    model = InfiniteSVC(C=5.0, method=method, **QUICK).fit(X[:300], y[:300])
+    line = LogisticRegression().fit(X[:300], y[:300]).score(X[300:], y[300:])
+    assert model.score(X[300:], y[300:]) > line + 0.03
+
+
+@pytest.mark.parametrize("rule", ["probability", "vote", "score", "hard", "gibbs"])
+def test_rules_give_probabilities(rule):
+    X, y = load_iris(return_X_y=True)
+    model = InfiniteSVC(prediction=rule, **QUICK).fit(X, y)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert model.score(X, y) > 0.9
+    assert np.array_equal(model.predict(X), proba.argmax(axis=1))
+
+
+def test_equal_seeds_give_equal_results_whatever_the_threads(moons):
+    X, y = moons
+    first = InfiniteSVC(n_chains=2, **QUICK).fit(X, y).predict_proba(X)
+    second = InfiniteSVC(n_chains=2, n_jobs=2, **QUICK).fit(X, y).predict_proba(X)
+    assert np.array_equal(first, second)
+
+
+def test_split_and_merge_find_the_clusters_from_one():
+    X, truth = make_blobs(600, centers=6, n_features=3, cluster_std=0.4, random_state=4)
+    y = truth % 2
+    model = InfiniteSVC(n_clusters=1, scatter=0.05, split_merge=5, n_sweeps=60, random_state=1)
+    model.fit(X, y)
+    assert 5 <= np.median(model.n_components_) <= 9
+    assert model.score(X, y) > 0.98
+    together = model.co_clustering(np.argsort(truth))
+    assert together[:100, :100].mean() > 0.9
+    assert together[:100, 100:].mean() < 0.01
+
+
+def test_fitted_attributes(moons):
+    X, y = moons
+    model = InfiniteSVC(concentration="learn", **QUICK).fit(X, y)
+    assert model.n_components_.shape == (1, 15)
+    assert np.ptp(model.concentration_) > 0
+    assert set(model.timings_) == {"start", "assignments", "split_merge", "weights"}
+    assert {"components", "partition", "moved"} <= set(model.diagnostics_)
+    assert model.predict_component(X).max() < model.n_components_[0, -1]
+    assert all(sizes.sum() == len(y) for sizes in model.component_sizes())
+    assert model.co_clustering([0, 1]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("case", ["duplicates", "constant", "wide", "two rows", "huge", "outlier"])
+def test_awkward_data(case):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    if case == "duplicates":
+        X = np.repeat(X[:3], 20, axis=0)
+    elif case == "constant":
+        X[:, 1:] = 7.0
+    elif case == "wide":
+        X = rng.normal(size=(12, 40))
+        y = y[:12]
+    elif case == "two rows":
+        X, y = X[:2], y[:2]
+    elif case == "huge":
+        X *= 1e12
+    else:
+        X[0] = 1e9
+    model = InfiniteSVC(**QUICK).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_without_covariates_every_component_votes_by_size(moons):
+    X, y = moons
+    model = InfiniteSVC(covariates=False, **QUICK).fit(X, y)
+    assert model.score(X, y) > 0.8
+
+
+def test_auxiliary_components_and_no_intercept(moons):
+    X, y = moons
+    model = InfiniteSVC(C=5.0, new_components=3, fit_intercept=False, **QUICK).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_works_in_a_grid_search_and_survives_pickling(moons):
+    X, y = moons
+    search = GridSearchCV(InfiniteSVC(**QUICK), {"C": [0.01, 5.0]}, cv=2).fit(X, y)
+    assert search.best_params_["C"] == 5.0
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert np.array_equal(again.predict_proba(X), search.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("C", 0.0), ("C", "big"), ("margin", -1.0), ("concentration", 0.0), ("method", "nuts"),
+        ("n_sweeps", 0), ("burn_in", 30), ("prediction", "best"), ("new_components", "prior"),
+        ("new_components", 0), ("scatter", -2.0), ("n_clusters", 0), ("split_merge", -1),
+        ("prior_scale", 0.0), ("step", 0.0), ("batch_size", 0), ("random_state", -3),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(moons, name, value):
+    with pytest.raises(ValueError, match=name):
+        InfiniteSVC(**{**QUICK, name: value}).fit(*moons)
+
+
+def test_bad_data_are_refused(moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="2 classes"):
+        InfiniteSVC().fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="NaN"):
+        InfiniteSVC().fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match="features"):
+        InfiniteSVC(**QUICK).fit(X, y).predict(X[:, :1])

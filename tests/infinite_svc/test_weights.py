@@ -1,0 +1,94 @@
+"""Weights samplers with the assignments held fixed, against quadrature (fixtures F2 and F3)."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.compiling import jit
+from bayesmargin.models.infinite_svc.anchor import refresh_anchor
+from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.state import Hinge
+from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation, multiclass_view
+from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
+from bayesmargin.models.infinite_svc.weights_langevin import Langevin
+from bayesmargin.models.infinite_svc.weights_sweep import update_experts
+from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
+
+HINGE = Hinge(1.0, 1.0)
+BINARY = (
+    np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0], [2.0, 1.0]]),
+    np.array([1, 0, 1, 1, 0]),
+    np.array([[0.489688, -0.833413]]),
+    np.array([[0.597300, 1.131521]]),
+)
+THREE = (
+    np.array([[1.0], [-1.0], [2.0], [0.5]]),
+    np.array([0, 1, 2, 0]),
+    np.array([[0.3594], [-0.7824], [0.4230]]),
+    np.array([[0.6689], [1.2317], [0.7092]]),
+)
+
+
+@jit
+def _run(method, rng, rows, assignment, components, base, hinge, draws):
+    for t in range(draws.shape[0]):
+        refresh_anchor(0, rows, assignment, components, hinge)
+        update_experts(method, rng, rows, assignment, components, base, hinge)
+        draws[t] = components.weights[0]
+
+
+def _draws(problem, method, number, seed=3):
+    design, labels, *_ = problem
+    base = make_base(np.zeros(0), 1.0, 2.0, np.eye(0), 1.0, len(labels))
+    rows = make_rows(np.zeros((len(labels), 0)), design, labels, base, HINGE)
+    chain = start_chain(
+        np.random.default_rng(seed), rows, base, Settings(HINGE, method),
+        np.zeros(len(labels), int), int(labels.max()) + 1, 1.0,
+    )  # fmt: skip
+    draws = np.empty((number, *chain.components.weights.shape[1:]))
+    _run(method, chain.rng, rows, chain.assignment, chain.components, base, HINGE, draws)
+    return draws[number // 20 :]
+
+
+def _error(values, batches=50):
+    """Monte Carlo standard error by batch means."""
+    length = len(values) // batches
+    means = values[: length * batches].reshape(batches, length, *values.shape[1:]).mean(axis=1)
+    return means.std(axis=0, ddof=1) / np.sqrt(batches)
+
+
+@pytest.mark.parametrize("problem", [BINARY, THREE], ids=["F2", "F3"])
+@pytest.mark.parametrize("method", [Augmentation(1), Hamiltonian(0.4, 6)], ids=["gibbs", "hmc"])
+def test_exact_methods_agree_with_quadrature(problem, method):
+    draws = _draws(problem, method, 100_000)
+    for power, truth in ((1, problem[2]), (2, problem[3])):
+        gap = np.abs((draws**power).mean(axis=0) - truth)
+        assert np.all(gap < 4.5 * _error(draws**power) + 1e-4)
+
+
+@pytest.mark.parametrize("problem", [BINARY, THREE], ids=["F2", "F3"])
+@pytest.mark.parametrize(
+    "method",
+    [Thermostat(0.1, 10, 3, 1.0, 10), Langevin(0.15, 10, 3, 10)],
+    ids=["ssgnht", "ssgld"],
+)
+def test_stochastic_methods_have_a_small_bias(problem, method):
+    draws = _draws(problem, method, 60_000)
+    for power, truth in ((1, problem[2]), (2, problem[3])):
+        gap = np.abs((draws**power).mean(axis=0) - truth)
+        assert np.all(gap < 4.5 * _error(draws**power) + 0.05 * np.sqrt(problem[3]))
+
+
+def test_one_vector_view_of_the_multiclass_hinge():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        scores, label = 2 * rng.normal(size=5), int(rng.integers(5))
+        y, moved = int(rng.integers(5)), 3 * rng.normal()
+        side, threshold = multiclass_view(scores, label, y, 1.0)
+
+        def hinge(values, label=label):
+            return max(0.0, 1.0 + np.delete(values, label).max() - values[label])
+
+        changed = scores.copy()
+        changed[y] = moved
+        difference = max(0.0, side * (threshold - moved)) - max(0.0, side * (threshold - scores[y]))
+        assert hinge(changed) - hinge(scores) == pytest.approx(difference, abs=1e-12)

@@ -1,0 +1,175 @@
+"""Collapsed Gibbs and passive-aggressive sampling against enumeration and quadrature."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.gibbs import CollapsedChain, draw_weights
+from bayesmargin.models.medlda.hinges import MultiTaskHinge
+from bayesmargin.models.medlda.passive_aggressive import (
+    PassiveAggressive,
+    fill_second_moment,
+    sweep_batch,
+)
+from bayesmargin.models.medlda.quadratic import (
+    fill_exponents,
+    log_quadratic_conditional,
+    make_quadratic_workspace,
+)
+
+from .enumeration import assignments, normalise, total_variation
+
+ALPHA, BETA, COST, MARGIN = 0.8, 0.5, 1.4, 1.2
+DOCUMENTS = Documents(np.array([0, 0, 1, 1, 2, 2], dtype=np.int32), np.array([0, 3, 6]))
+SIGNS = np.array([[1], [-1]], dtype=np.int8)
+N_TOPICS, VOCABULARY = 2, 3
+
+
+def collapsed_log_weight(z):
+    """Topics and proportions integrated out, two documents of three words."""
+    value = 0.0
+    for part in (z[:3], z[3:]):
+        value += gammaln(ALPHA + np.bincount(part, minlength=N_TOPICS)).sum()
+    for k in range(N_TOPICS):
+        counts = np.bincount(DOCUMENTS.words[z == k], minlength=VOCABULARY)
+        value += gammaln(BETA + counts).sum() - gammaln(VOCABULARY * BETA + counts.sum())
+    return value
+
+
+def hinge_integral(shares, grid, prior):
+    """Integral over the two weights of the prior times both pseudo-likelihoods."""
+    slack = MARGIN - SIGNS[:, 0] * (grid @ shares.T)
+    return np.log((prior * np.exp(-COST * np.maximum(0.0, slack).sum(axis=1))).sum())
+
+
+def enumerate_collapsed():
+    axis = np.linspace(-7.0, 7.0, 281)
+    grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    prior = np.exp(-0.5 * (grid**2).sum(axis=1))
+    states = assignments(N_TOPICS, 6)
+    logs, known = [], {}
+    for z in states:
+        shares = np.array([np.bincount(p, minlength=2) / 3.0 for p in (z[:3], z[3:])])
+        key = shares.tobytes()
+        if key not in known:
+            known[key] = hinge_integral(shares, grid, prior)
+        logs.append(collapsed_log_weight(z) + known[key])
+    return normalise(np.array(logs))
+
+
+LENGTHS = [(25_000, 0.025), pytest.param(120_000, 0.01, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("n_sweeps", "tolerance"), LENGTHS)
+def test_collapsed_chain_visits_the_enumerated_posterior(n_sweeps, tolerance):
+    rng = np.random.default_rng(3)
+    hinge = MultiTaskHinge(COST, MARGIN)
+    chain = CollapsedChain(DOCUMENTS, SIGNS, hinge, N_TOPICS, VOCABULARY, ALPHA, BETA, 1.0, rng)
+    visits = np.zeros(64)
+    powers = 2 ** np.arange(5, -1, -1)
+    for _ in range(n_sweeps):
+        chain.sweep()
+        visits[chain.assigned @ powers] += 1
+    assert total_variation(visits / visits.sum(), enumerate_collapsed()) < tolerance
+    assert (chain.counts.sum(axis=0) == chain.totals).all()
+
+
+def test_weights_of_a_class_have_their_gaussian_conditional():
+    rng = np.random.default_rng(4)
+    shares = rng.dirichlet(np.ones(3), size=7)
+    signs = rng.choice([-1, 1], size=(7, 2)).astype(np.int8)
+    precisions = rng.gamma(2.0, 1.0, (7, 2))
+    hinge = MultiTaskHinge(COST, MARGIN)
+    draws = np.stack(
+        [draw_weights(rng, shares, signs, precisions, hinge, 2.0) for _ in range(20_000)]
+    )
+    for i in range(2):
+        inverse = np.eye(3) / 2.0 + COST**2 / 4 * (shares.T * precisions[:, i]) @ shares
+        slope = signs[:, i] * (COST / 2 + COST**2 / 4 * MARGIN * precisions[:, i])
+        covariance = np.linalg.inv(inverse)
+        error = 4.0 * np.sqrt(np.diag(covariance) / len(draws))
+        assert (np.abs(draws[:, i].mean(axis=0) - covariance @ shares.T @ slope) < error).all()
+        np.testing.assert_allclose(np.cov(draws[:, i].T), covariance, atol=0.06)
+
+
+def gaussian_weights(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    mean = rng.normal(0.0, 1.5, (n_classes, N_TOPICS))
+    roots = rng.normal(0.0, 0.6, (n_classes, N_TOPICS, N_TOPICS))
+    return mean, roots @ roots.transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("uncertain", [False, True])
+def test_quadratic_exponent_equals_the_expected_augmented_likelihood(uncertain):
+    """E over Gaussian weights of -(lam + c zeta/2)^2 / (2 lam), by its moments, word by word."""
+    mean, covariance = gaussian_weights(5, 3)
+    covariance = covariance if uncertain else np.zeros_like(covariance)
+    signs = np.array([1, -1, -1], dtype=np.int8)
+    precisions = np.array([0.7, 1.9, 0.2])
+    work = make_quadratic_workspace(8)
+    scale = np.zeros(8)
+    scale[:N_TOPICS] = [0.3, 0.6]
+    row = np.zeros(8, dtype=np.float64)
+    row[:N_TOPICS] = [0.25, 0.5]
+    length, z, n = 5, np.array([0, 1, 1, 0, 1]), 3
+    work.held[:N_TOPICS] = np.bincount(z)
+    fill_second_moment(COST, precisions, mean, covariance, work.matrix)
+    fill_exponents(signs, precisions, COST, MARGIN, 1.0 / length, mean, work)
+    work.held[z[n]] -= 1
+    log_quadratic_conditional(z[n], row, scale, ALPHA, 1.0 / length, work)
+    expected = []
+    for k in range(N_TOPICS):
+        counts = np.bincount(np.r_[z[:n], k, z[n + 1 :]], minlength=N_TOPICS)
+        shares = counts / length
+        value = np.log(ALPHA + counts[k] - 1) + np.log(row[k] * scale[k])
+        for i in range(3):
+            first = MARGIN - signs[i] * mean[i] @ shares
+            second = first**2 + shares @ covariance[i] @ shares
+            value -= COST / 2 * first + COST**2 / 8 * precisions[i] * second
+        expected.append(value)
+    found = work.logs[:N_TOPICS] - work.logs[0]
+    np.testing.assert_allclose(found, np.array(expected) - expected[0], atol=1e-12)
+
+
+def test_passive_aggressive_sweeps_visit_the_enumerated_posterior():
+    """Given q(Phi) and q(eta): the augmentation integrates to exp(-c/2 (E zeta + rms zeta))."""
+    mean, covariance = gaussian_weights(6, 2)
+    signs = np.array([[1, -1]], dtype=np.int8)
+    words = np.array([0, 1, 1, 2], dtype=np.int32)
+    rng = np.random.default_rng(7)
+    topics = np.zeros((VOCABULARY, 8), dtype=np.float32)
+    topics[:, :N_TOPICS] = rng.gamma(1.0, 1.0, (VOCABULARY, N_TOPICS))
+    scale = np.zeros(8)
+    scale[:N_TOPICS] = 1.0
+    assigned = np.zeros(4, dtype=np.int32)
+    precisions, shares = np.ones((1, 2)), np.zeros((1, N_TOPICS))
+    work, visits = make_quadratic_workspace(8), np.zeros(16)
+    arguments = (words, np.array([0, 4]), signs, np.array([0]), COST, MARGIN, ALPHA, mean)
+    powers = 2 ** np.arange(3, -1, -1)
+    for _ in range(100_000):
+        sweep_batch(rng, *arguments, covariance, topics, scale, assigned, precisions, shares, work)
+        visits[assigned @ powers] += 1
+    logs = []
+    for z in assignments(N_TOPICS, 4):
+        counts = np.bincount(z, minlength=N_TOPICS)
+        value = gammaln(ALPHA + counts).sum() + np.log(topics[words, z]).sum()
+        for i in range(2):
+            first = MARGIN - signs[0, i] * mean[i] @ counts / 4
+            second = first**2 + counts @ covariance[i] @ counts / 16
+            value -= COST / 2 * (first + np.sqrt(second))
+        logs.append(value)
+    assert total_variation(visits / visits.sum(), normalise(np.array(logs))) < 0.01
+
+
+def test_absorbing_a_minibatch_adds_its_statistics():
+    rng = np.random.default_rng(8)
+    learner = PassiveAggressive(
+        MultiTaskHinge(COST, MARGIN), N_TOPICS, VOCABULARY, 1, ALPHA, BETA, 1.0, rng, n_rounds=2
+    )
+    learner.absorb(DOCUMENTS, SIGNS, np.array([0, 1]))
+    np.testing.assert_allclose(learner.delta.sum(axis=1), [2, 2, 2], rtol=1e-6)
+    excess = learner.precision[0] - np.eye(N_TOPICS)
+    assert np.linalg.eigvalsh(excess).min() > 0.0
+    np.testing.assert_allclose(learner.mean[0], learner.covariance[0] @ learner.linear[0])
+    np.testing.assert_allclose(learner.covariance[0] @ learner.precision[0], np.eye(2), atol=1e-12)

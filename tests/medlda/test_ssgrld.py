@@ -1,0 +1,184 @@
+"""The stochastic chain: its movers, its start, and its law on a corpus small enough to list."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.models.medlda.batches import sample_documents
+from bayesmargin.models.medlda.conditionals import make_workspace
+from bayesmargin.models.medlda.crew import N_SHARES, Crew
+from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
+from bayesmargin.models.medlda.ssgrld import Chain, Settings, starting_weights
+from bayesmargin.models.medlda.topics import step_scir, step_sgrld
+from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
+from bayesmargin.random import spawn_generators
+
+from .compiled import jit
+from .enumeration import total_variation
+from .test_baselines import (
+    ALPHA,
+    BETA,
+    COST,
+    DOCUMENTS,
+    MARGIN,
+    N_TOPICS,
+    SIGNS,
+    VOCABULARY,
+    enumerate_collapsed,
+)
+
+
+@pytest.mark.parametrize("mover", [LangevinMover(0.1), ThermostatMover(0.2)])
+def test_movers_sample_a_gaussian_through_noisy_gradients(mover):
+    """Energy x^2 / (2 v) for many coordinates at once; the noise of gradients is part of it."""
+    rng = np.random.default_rng(1)
+    variance, position = 2.0, np.zeros((1, 400))
+    if isinstance(mover, ThermostatMover):
+        mover.start(position.shape, rng)
+    squares = []
+    for t in range(6000):
+        halfway = mover.before(position)
+        position = mover.after(halfway, halfway / variance, rng)
+        if t >= 500:
+            squares.append(np.mean(position**2))
+    series = np.array(squares)[: len(squares) // 50 * 50].reshape(50, -1).mean(axis=1)
+    error = 4.0 * series.std(ddof=1) / np.sqrt(50)
+    # Euler steps of size h^2 = 0.1 inflate the variance by h^2/(4 v): a part in eighty.
+    assert abs(series.mean() - variance) < error + 0.02 * variance
+
+
+def test_thermostat_absorbs_the_noise_of_minibatches():
+    rng = np.random.default_rng(2)
+    mover = ThermostatMover(0.1)
+    position = np.zeros((1, 2000))
+    mover.start(position.shape, rng)
+    frictions = []
+    for t in range(6000):
+        halfway = mover.before(position)
+        noisy = halfway + 4.0 * rng.standard_normal(halfway.shape)
+        position = mover.after(halfway, noisy, rng)
+        if t > 1000:
+            frictions.append(mover.friction)
+    # A + h V / 2 = 1 + 0.1 * 16 / 2
+    assert abs(np.mean(frictions) - 1.8) < 0.05
+    assert abs(np.mean(position**2) - 1.0) < 0.15
+
+
+def test_every_class_starts_with_topics_of_its_own():
+    coef = starting_weights(LabelSetHinge(1.0, 10.0), 3, 7)
+    assert (coef.argmax(axis=1) == [0, 1, 2]).all()
+    assert (coef.sum(axis=0) == 10.0).all()
+    binary = starting_weights(MultiTaskHinge(1.0, 10.0), 1, 4)
+    np.testing.assert_array_equal(binary, [[-10.0, 10.0, -10.0, 10.0]])
+
+
+def make_chain(seed, **changes):
+    settings = Settings(
+        hinge=MultiTaskHinge(COST, MARGIN),
+        n_topics=N_TOPICS,
+        n_words=VOCABULARY,
+        n_classes=1,
+        alpha=ALPHA,
+        beta=BETA,
+        prior_variance=1.0,
+        n_sweeps=12,
+        n_discarded=2,
+        topic_sampler="scir",
+        topic_step=0.08,
+    )
+    return Chain(
+        settings._replace(**changes), LangevinMover(0.05), spawn_generators(seed, N_SHARES)
+    )
+
+
+@jit
+def run_chain(rng, exact, hinge, corpus, n_steps, sweeps, steps, visits, work):
+    """The steps of ``Chain.step`` for two documents at once, compiled, with constant steps.
+
+    The assignments that each document ends with are counted as one state.
+    """
+    words, offsets, signs = corpus
+    n_sweeps, n_discarded = sweeps
+    topic_step, weight_step = steps
+    width = 8
+    topics, sums = np.zeros((VOCABULARY, width), dtype=np.float32), np.zeros(width)
+    topics[:, :N_TOPICS] = 1.0
+    coef, by_topic = np.zeros(N_TOPICS), np.zeros((width, 1))
+    scale, pull = np.zeros(width, dtype=np.float32), np.zeros(width)
+    counts = np.zeros((1, VOCABULARY, width), dtype=np.int32)
+    for _ in range(n_steps):
+        gradient, totals = np.zeros((1, width)), np.zeros(width)
+        for k in range(N_TOPICS):
+            sums[k] = topics[:, k].sum()
+            scale[k] = 1.0 / sums[k]
+            by_topic[k, 0] = coef[k]
+        counts[:] = 0
+        state = 0
+        for d in range(2):
+            sample_documents(
+                rng,
+                hinge,
+                by_topic,
+                words,
+                offsets,
+                signs,
+                np.array([d]),
+                topics,
+                scale,
+                ALPHA,
+                n_sweeps,
+                n_discarded,
+                counts[0],
+                totals,
+                gradient,
+                work,
+            )
+            for n in range(3):
+                state = state * 2 + work.assigned[n]
+        visits[state] += 1
+        inflation = 1.0 / (n_sweeps - n_discarded)
+        for k in range(N_TOPICS):
+            slope = coef[k] - inflation * gradient[0, k]
+            noise = np.sqrt(weight_step) * rng.standard_normal()
+            coef[k] += -0.5 * weight_step * slope + noise
+            pull[k] = inflation * totals[k] / sums[k]
+        if exact:
+            step_scir(rng, topics, counts, N_TOPICS, BETA, inflation, topic_step, sums)
+        else:
+            step_sgrld(rng, topics, counts, pull, N_TOPICS, BETA, inflation, topic_step, sums)
+
+
+CASES = [
+    ("scir", 0.05, 100_000, 0.03),
+    ("sgrld", 0.01, 100_000, 0.06),
+    pytest.param("scir", 0.02, 2_000_000, 0.01, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("sampler", "topic_step", "n_steps", "tolerance"), CASES)
+def test_chain_has_the_enumerated_posterior_of_assignments(sampler, topic_step, n_steps, tolerance):
+    """Full batches and small steps leave the discretisation alone, and that is small.
+
+    The law of all assignments along the chain must be the posterior in which Phi is integrated
+    analytically and eta by quadrature. The mirrored steps of SGRLD have an error of the order of
+    the root of the step where counts are small (here 0.02), which the exact flow has not.
+    """
+    visits = np.zeros(64)
+    hinge = MultiTaskHinge(COST, MARGIN)
+    corpus, work = (DOCUMENTS.words, DOCUMENTS.offsets, SIGNS), make_workspace(1, 8, 3)
+    rng = np.random.default_rng(5)
+    exact = sampler == "scir"
+    steps = (topic_step, 0.5 * topic_step)
+    run_chain(rng, exact, hinge, corpus, n_steps, (20, 5), steps, visits, work)
+    # Topics have no names: the mirrored law is the same law, and folding halves the noise.
+    folded = 0.5 * (visits + visits[::-1]) / visits.sum()
+    assert total_variation(folded, enumerate_collapsed()) < tolerance
+
+
+def test_step_does_not_depend_on_the_number_of_threads():
+    one, two = make_chain(5), make_chain(5)
+    with Crew(1, one.make_tool) as first, Crew(3, two.make_tool) as second:
+        for _ in range(20):
+            one.step(DOCUMENTS, SIGNS, np.arange(2), 2, first)
+            two.step(DOCUMENTS, SIGNS, np.arange(2), 2, second)
+    np.testing.assert_array_equal(one.coef, two.coef)
+    np.testing.assert_array_equal(one.topics, two.topics)
