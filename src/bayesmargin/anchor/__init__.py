@@ -17,7 +17,7 @@ def fit_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
             f"this sampler needs a full covariance, which sparse rows of {problem.source.n_columns}"
             ' columns do not allow: choose sampler="auto", "ssgnht", "sghmc" or "ssgld"'
         )
-    with narrow_blas(problem.n_weights):
+    with narrow_blas(problem.source.n_columns):
         if problem.is_binary:
             return fit_binary_anchor(problem, rng)
         return fit_multiclass_anchor(problem, rng)

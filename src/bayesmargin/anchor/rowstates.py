@@ -54,7 +54,7 @@ class RowStates(NamedTuple):
 
 def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:
     """States of the rows whose kinks lie within ``radius`` of the anchor (None: of all rows)."""
-    with narrow_blas(problem.n_weights):
+    with narrow_blas(problem.source.n_columns):
         if problem.is_binary:
             return _binary_states(problem, anchor, radius)
         return _multiclass_states(problem, anchor, radius)

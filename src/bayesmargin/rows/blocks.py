@@ -21,14 +21,14 @@ from bayesmargin.rows.layout import (
 )
 from bayesmargin.types import FloatArray
 
-THREADS_PAY = 256  # weights from which a block's matrix products gain from several threads
+THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
 
 Block = FloatArray | SparseRows
 
 
-def narrow_blas(n_weights: int) -> AbstractContextManager[Any]:
+def narrow_blas(n_columns: int) -> AbstractContextManager[Any]:
     """One BLAS thread while blocks are narrow; on a busy machine waiting for more costs tenfold."""
-    return threadpool_limits(1, "blas") if n_weights < THREADS_PAY else nullcontext()
+    return threadpool_limits(1, "blas") if n_columns < THREADS_PAY else nullcontext()
 
 
 def as_rows(block: Block) -> DenseRows | SparseRows:
