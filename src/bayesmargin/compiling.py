@@ -137,7 +137,9 @@ def implements(generic: Callable[..., Any], kind: type) -> Callable[[F], F]:
 
         choose.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
-        overload(generic, jit_options=options, inline="always")(choose)
+        # Not inline="always": Numba then miscompiles a body that calls one generic before another
+        # in a loop. Langevin steps lost their data term that way, silently.
+        overload(generic, jit_options=options)(choose)
         return function
 
     return register
