@@ -29,12 +29,14 @@ class Identity(NamedTuple):
 
 @implements(to_weights, Identity)
 def _identity_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
-    out[:] = position
+    for j in range(position.shape[0]):
+        out[j] = position[j]
 
 
 @implements(pull_back, Identity)
 def _identity_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
-    out[:] = gradient
+    for j in range(gradient.shape[0]):
+        out[j] = gradient[j]
 
 
 class Scaled(NamedTuple):

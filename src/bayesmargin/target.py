@@ -153,7 +153,9 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
 
 @implements(set_working, BinaryHinge)
 def _binary_working(hinge, weights, working):  # type: ignore[no-untyped-def]
-    working[:] = weights
+    # A loop and not a slice: assigning slices costs Numba a check of shapes every time.
+    for j in range(weights.shape[0]):
+        working[j] = weights[j]
 
 
 @implements(row_log_psi, BinaryHinge)
@@ -241,7 +243,8 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     """
     to_weights(target.coordinates, position, work.weights)
     set_working(target.hinge, work.weights, work.working)
-    work.data[:] = target.drift
+    for j in range(target.drift.shape[0]):
+        work.data[j] = target.drift[j]
     start, take = target.strata.start, target.strata.take
     for s in range(take.shape[0]):
         first, size, count = start[s], start[s + 1] - start[s], take[s]
@@ -250,11 +253,6 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
         index = 0 if count == size else int(rng.random() * size)
         block = (first, size, index, count)
         add_rows(target.hinge, target.rows, block, size / count, work)
-    _finish_gradient(target, work)
-
-
-@jit
-def _finish_gradient(target, work):  # type: ignore[no-untyped-def]
     prior_gradient(target.prior, work.weights, work.prior)
     for j in range(work.weights.shape[0]):
         work.weights[j] = work.data[j] + work.prior[j]
@@ -270,7 +268,8 @@ def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     """
     to_weights(target.coordinates, position, work.weights)
     set_working(target.hinge, work.weights, work.working)
-    work.data[:] = target.drift
+    for j in range(target.drift.shape[0]):
+        work.data[j] = target.drift[j]
     start = target.strata.start
     last = start.shape[0] - 1 if n_strata < 0 else n_strata
     total = prior_energy(target.prior, work.weights)
@@ -279,5 +278,8 @@ def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     if start[last] > 0:
         block = (0, start[last], 0, start[last])
         total += add_rows(target.hinge, target.rows, block, 1.0, work)
-    _finish_gradient(target, work)
+    prior_gradient(target.prior, work.weights, work.prior)
+    for j in range(work.weights.shape[0]):
+        work.weights[j] = work.data[j] + work.prior[j]
+    pull_back(target.coordinates, work.weights, work.gradient)
     return total
