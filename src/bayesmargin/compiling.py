@@ -116,16 +116,6 @@ def jit(function: F) -> F:
         numba.config.CACHE_DIR = previous
 
 
-def inlined(function: F) -> F:
-    """Compile ``function`` into its callers.
-
-    Handing NamedTuples of arrays to a function costs tens of nanoseconds (reference counts), as
-    much as a short inner product; what runs at every iteration is therefore inlined.
-    """
-    options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "inline": "always"}
-    return numba.njit(**options)(function)
-
-
 def implements(generic: Callable[..., Any], kind: type) -> Callable[[F], F]:
     """Register the decorated function as ``generic`` for arguments whose first is a ``kind``."""
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, inlined, jit
+from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
@@ -231,7 +231,7 @@ def _interleaved_working(hinge, weights, working):  # type: ignore[no-untyped-de
     working[:] = weights
 
 
-@inlined
+@jit
 def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
@@ -253,7 +253,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     _finish_gradient(target, work)
 
 
-@inlined
+@jit
 def _finish_gradient(target, work):  # type: ignore[no-untyped-def]
     prior_gradient(target.prior, work.weights, work.prior)
     for j in range(work.weights.shape[0]):

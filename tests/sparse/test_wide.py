@@ -8,11 +8,12 @@ from bayesmargin import BayesianLinearSVC, storage
 from bayesmargin.anchor.wide import by_class, fit_wide_anchor, interleaved
 from bayesmargin.anchor.wide_targets import wide_target
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.coordinates import Spiked, positions_from, weights_from
+from bayesmargin.coordinates import Scaled, Spiked, positions_from, weights_from
 from bayesmargin.problem import Problem
 from bayesmargin.rows import DenseSource, SparseSource
 from bayesmargin.rows.rowspace import row_space
 from bayesmargin.samplers import SSGNHT
+from bayesmargin.samplers.wide import CommonPart
 
 
 def text_like(n_rows=300, n_columns=900, entries=25, seed=0):
@@ -119,3 +120,22 @@ def test_moments_are_those_of_all_vectors():
     first.merge(second)
     np.testing.assert_allclose(first.mean, vectors.mean(axis=0))
     np.testing.assert_allclose(first.variance(), vectors.var(axis=0, ddof=1), rtol=1e-6)
+
+
+def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior():
+    rng = np.random.default_rng(0)
+    centre, scale = rng.standard_normal(12), rng.uniform(0.1, 1.0, 12)
+    prior = GaussianBelief(np.full(12, 0.5), np.tile([4.0, 1.0, 0.25, 1.0], 3))
+    common = CommonPart(Scaled(centre, scale), prior, 3)
+    before = rng.standard_normal(12)
+    means = []
+    for _ in range(4000):
+        position = before.copy()
+        common.redraw(position, rng)
+        weights = (centre + scale * position).reshape(4, 3)
+        means.append(weights.mean(axis=1))
+    first = (centre + scale * before).reshape(4, 3)
+    np.testing.assert_allclose(np.diff(weights, axis=1), np.diff(first, axis=1), atol=1e-12)
+    expected = 1.0 / np.sqrt(3 * np.array([4.0, 1.0, 0.25, 1.0]))
+    np.testing.assert_allclose(np.std(means, axis=0), expected, rtol=0.06)
+    assert np.all(np.abs(np.mean(means, axis=0) - 0.5) < 5 * expected / np.sqrt(4000))

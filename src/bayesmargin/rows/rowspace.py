@@ -25,7 +25,7 @@ from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.storage import Moments, draw_array
 from bayesmargin.types import FloatArray
 
-MAX_ROWS = 600  # rows up to which a full covariance in their span is quickly found
+MAX_ROWS = 600  # rows times weight vectors up to which a full covariance is quickly found
 NEGLIGIBLE = 1e-12  # share of the largest eigenvalue below which a direction is rounding error
 
 
@@ -72,7 +72,7 @@ class RowSpace:
 def row_space(problem: Problem) -> RowSpace | None:
     """The problem in the span of its rows, where that is exact and smaller; else None."""
     source, prior = problem.source, problem.prior
-    if source.n_rows > MAX_ROWS or source.n_columns <= max(DENSE_COLUMNS, source.n_rows):
+    if source.n_rows * problem.n_blocks > MAX_ROWS or source.n_columns <= DENSE_COLUMNS:
         return None
     if not isinstance(prior, GaussianBelief) or prior.precision.ndim != 1 or np.any(prior.mean):
         return None

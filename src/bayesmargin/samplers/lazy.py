@@ -55,29 +55,29 @@ class Flow(NamedTuple):
     unused: float = 0.0
 
 
+# Columns of the table of coordinates: all that a jump reads and writes is one cache line.
+WEIGHT, MARK, SPREAD, REST, METRIC, PRECISION, MOMENT, DATA = range(8)
+
+
 class LazyDynamics(NamedTuple):
-    """What moves lazily: schedule, jumps, learned metric, and the prior of each coordinate."""
+    """What moves lazily: schedule, jumps, and the learned part of the metric."""
 
     schedule: Any
     jump: Any
     preconditioner: Any
-    metric: FloatArray
-    precision: FloatArray
-    rest: FloatArray
+    curvature: float
 
 
 class LazyState(NamedTuple):
-    """Weights, the clock readings at which each was last moved, and the clocks themselves.
+    """A line for every coordinate, and the clocks.
 
-    ``clock`` holds the sums A and q, the number of steps, and the sum of squared steps; ``mark`` is
-    the reading that the kind of jump goes by, ``spread`` that of q.
+    A line of ``table`` holds the weight, the clock readings at which it was last moved (that which
+    the kind of jump goes by, and q), the point to which it relaxes, its metric and prior precision,
+    what was learned of the metric, and the data gradient of the batch. ``clock`` holds the sums A
+    and q, the number of steps, and the sum of squared steps.
     """
 
-    weights: FloatArray
-    mark: FloatArray
-    spread: FloatArray
-    moment: FloatArray
-    data: FloatArray
+    table: FloatArray
     touched: IntArray
     scores: FloatArray
     clock: FloatArray
@@ -98,9 +98,9 @@ def reading(kind: Any, now: Any) -> float:
 
 @implements(jump, SharedEuler)
 def shared_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
-    log_factor = now[0] - mark
-    variance = (now[1] - spread) - spread * math.expm1(2.0 * log_factor)
-    return math.exp(log_factor), metric * variance
+    shrinkage = math.expm1(2.0 * (now[0] - mark))
+    variance = (now[1] - spread) - spread * shrinkage
+    return math.sqrt(1.0 + shrinkage), metric * variance
 
 
 @implements(reading, SharedEuler)
@@ -161,7 +161,7 @@ def _multiclass_change(hinge, row, scores):  # type: ignore[no-untyped-def]
     return now, before, hinge.cost[row] if now != before else 0.0
 
 
-def learn(preconditioner: Any, moment: FloatArray, j: int, gradient: float, first: bool) -> None:
+def learn(preconditioner: Any, line: FloatArray, gradient: float, first: bool) -> None:
     """Update what is learned of one coordinate's metric (generic, compiled).
 
     Called before the move with ``first`` true, when only a coordinate without any gradient yet
@@ -171,14 +171,14 @@ def learn(preconditioner: Any, moment: FloatArray, j: int, gradient: float, firs
 
 
 @implements(learn, Unscaled)
-def _learn_nothing(preconditioner, moment, j, gradient, first):  # type: ignore[no-untyped-def]
+def _learn_nothing(preconditioner, line, gradient, first):  # type: ignore[no-untyped-def]
     pass
 
 
 @implements(learn, AdaGrad)
-def _learn_square(preconditioner, moment, j, gradient, first):  # type: ignore[no-untyped-def]
-    if first == (moment[j] == 0.0):
-        moment[j] += gradient * gradient
+def _learn_square(preconditioner, line, gradient, first):  # type: ignore[no-untyped-def]
+    if first == (line[MOMENT] == 0.0):
+        line[MOMENT] += gradient * gradient
 
 
 @jit
@@ -188,10 +188,8 @@ def _read_block(dynamics, target, state, block, touched, rng):  # type: ignore[n
     Returns how many coordinates are touched so far. Written as one loop, since a call for every
     entry would hand over all of these arrays each time.
     """
-    kind, learned, metrics = dynamics.jump, dynamics.preconditioner, dynamics.metric
-    precision, rest = dynamics.precision, dynamics.rest
-    rows, weights, mark, spread = target.rows, state.weights, state.mark, state.spread
-    scores, data, count = state.scores, state.data, state.scores.shape[0]
+    kind, learned, rows, table = dynamics.jump, dynamics.preconditioner, target.rows, state.table
+    scores, count = state.scores, state.scores.shape[0]
     now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
     present = reading(kind, now)
     first, size, index, length = block
@@ -205,14 +203,17 @@ def _read_block(dynamics, target, state, block, touched, rng):  # type: ignore[n
             value = rows.values[k] if inside else 1.0
             for c in range(count):
                 j = column * count + c
-                if mark[j] != present:
-                    metric = metrics[j] * scale_of(learned, state.moment[j])
-                    factor, variance = jump(kind, mark[j], spread[j], now, metric, precision[j])
+                if table[j, MARK] != present:
+                    metric = table[j, METRIC] * scale_of(learned, table[j, MOMENT])
+                    factor, variance = jump(
+                        kind, table[j, MARK], table[j, SPREAD], now, metric, table[j, PRECISION]
+                    )
                     noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
-                    weights[j] = rest[j] + factor * (weights[j] - rest[j]) + noise
-                    mark[j] = present
-                    spread[j] = now[1]
-                scores[c] += value * weights[j]
+                    rest = table[j, REST]
+                    table[j, WEIGHT] = rest + factor * (table[j, WEIGHT] - rest) + noise
+                    table[j, MARK] = present
+                    table[j, SPREAD] = now[1]
+                scores[c] += value * table[j, WEIGHT]
         gains, loses, push = change_of(target.hinge, d, scores)
         if push != 0.0:
             push *= size / length
@@ -222,10 +223,10 @@ def _read_block(dynamics, target, state, block, touched, rng):  # type: ignore[n
                 amount = push * (rows.values[k] if inside else 1.0)
                 for side in range(2 if loses >= 0 else 1):
                     j = column * count + (gains if side == 0 else loses)
-                    if data[j] == 0.0:
+                    if table[j, DATA] == 0.0:
                         state.touched[touched] = j
                         touched += 1
-                    data[j] += amount if side == 0 else -amount
+                    table[j, DATA] += amount if side == 0 else -amount
         index = 0 if index + 1 == size else index + 1
     return touched
 
@@ -241,26 +242,28 @@ def lazy_step(dynamics, target, state, rng):  # type: ignore[no-untyped-def]
         index = 0 if count == size else int(rng.random() * size)
         block = (start[s], size, index, count)
         touched = _read_block(dynamics, target, state, block, touched, rng)
-    advance_clock(state.clock, step, dynamics.metric[0] * dynamics.precision[0])
+    advance_clock(state.clock, step, dynamics.curvature)
     now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
     for k in range(touched):
-        j = state.touched[k]
-        gradient = state.data[j]
+        line = state.table[state.touched[k]]
+        gradient = line[DATA]
         # A coordinate that cancelled to zero and was touched again stands in the list twice.
         if gradient != 0.0:
-            learn(dynamics.preconditioner, state.moment, j, gradient, True)
-            metric = dynamics.metric[j] * scale_of(dynamics.preconditioner, state.moment[j])
-            factor, variance = jump(
-                dynamics.jump, state.mark[j], state.spread[j], now, metric, dynamics.precision[j]
-            )
-            noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
-            kick = noise - 0.5 * step * step * metric * gradient
-            rest = dynamics.rest[j]
-            state.weights[j] = rest + factor * (state.weights[j] - rest) + kick
-            state.mark[j] = reading(dynamics.jump, now)
-            state.spread[j] = now[1]
-            learn(dynamics.preconditioner, state.moment, j, gradient, False)
-            state.data[j] = 0.0
+            learn(dynamics.preconditioner, line, gradient, True)
+            metric = line[METRIC] * scale_of(dynamics.preconditioner, line[MOMENT])
+            _move(dynamics.jump, line, now, metric, 0.5 * step * step * metric * gradient, rng)
+            learn(dynamics.preconditioner, line, gradient, False)
+            line[DATA] = 0.0
+
+
+@jit
+def _move(kind, line, now, metric, push, rng):  # type: ignore[no-untyped-def]
+    """Move one coordinate to the present, less ``push``."""
+    factor, variance = jump(kind, line[MARK], line[SPREAD], now, metric, line[PRECISION])
+    noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
+    line[WEIGHT] = line[REST] + factor * (line[WEIGHT] - line[REST]) + noise - push
+    line[MARK] = reading(kind, now)
+    line[SPREAD] = now[1]
 
 
 @jit
@@ -268,17 +271,11 @@ def catch_up(dynamics, state, rng):  # type: ignore[no-untyped-def]
     """Move every coordinate to the present."""
     now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
     present = reading(dynamics.jump, now)
-    for j in range(state.weights.shape[0]):
-        if state.mark[j] != present:
-            metric = dynamics.metric[j] * scale_of(dynamics.preconditioner, state.moment[j])
-            factor, variance = jump(
-                dynamics.jump, state.mark[j], state.spread[j], now, metric, dynamics.precision[j]
-            )
-            noise = math.sqrt(max(variance, 0.0)) * rng.standard_normal()
-            rest = dynamics.rest[j]
-            state.weights[j] = rest + factor * (state.weights[j] - rest) + noise
-            state.mark[j] = present
-            state.spread[j] = now[1]
+    for j in range(state.table.shape[0]):
+        line = state.table[j]
+        if line[MARK] != present:
+            metric = line[METRIC] * scale_of(dynamics.preconditioner, line[MOMENT])
+            _move(dynamics.jump, line, now, metric, 0.0, rng)
 
 
 @jit
@@ -289,22 +286,26 @@ def lazy_record(dynamics, target, state, rng, thin, out):  # type: ignore[no-unt
     catch_up(dynamics, state, rng)
     square = 0.0
     for j in range(out.shape[0]):
-        out[j] = state.weights[j]
+        out[j] = state.table[j, WEIGHT]
         square += out[j] * out[j]
     return 1 if square < 1e200 else 0
 
 
-def lazy_state(weights: FloatArray, n_classes: int, capacity: int, curvature: float) -> LazyState:
+def lazy_state(
+    weights: FloatArray,
+    rest: FloatArray,
+    metric: FloatArray,
+    precision: FloatArray,
+    n_classes: int,
+    capacity: int,
+) -> LazyState:
     """State at ``weights``; ``capacity`` bounds the entries that a batch touches."""
-    size = weights.shape[0]
-    clock = np.array([0.0, 1.0 / curvature, 0.0, 0.0])
-    return LazyState(
-        weights=np.array(weights, dtype=float),
-        mark=np.zeros(size),
-        spread=np.full(size, clock[1]),
-        moment=np.zeros(size),
-        data=np.zeros(size),
-        touched=np.zeros(capacity, dtype=np.int64),
-        scores=np.zeros(n_classes),
-        clock=clock,
-    )
+    clock = np.array([0.0, 1.0 / (metric[0] * precision[0]), 0.0, 0.0])
+    table = np.zeros((weights.shape[0], 8))
+    table[:, WEIGHT] = weights
+    table[:, SPREAD] = clock[1]
+    table[:, REST] = rest
+    table[:, METRIC] = metric
+    table[:, PRECISION] = precision
+    touched = np.zeros(capacity, dtype=np.int64)
+    return LazyState(table, touched, np.zeros(n_classes), clock)

@@ -111,13 +111,15 @@ def _place(
         generators[-1],
         control_variates=sampler.control_variates,
     )
-    dynamics = lazy_dynamics(sampler, problem, prepared, anchor.scale**2, step)
-    size, blocks = problem.n_weights, problem.n_blocks
+    size, blocks, prior = problem.n_weights, problem.n_blocks, problem.prior
+    assert isinstance(prior, GaussianBelief)
+    metric, precision = anchor.scale**2, interleaved(prior.precision, blocks)
+    rest = interleaved(prior.mean, blocks) - prepared.target.drift / precision
+    dynamics = lazy_dynamics(sampler, metric * precision, step, problem.source.n_rows)
     chains = []
     for number, rng in enumerate(generators[:-1]):
         start = anchor.mean + 0.1 * anchor.scale * rng.standard_normal(size)
-        curvature = float(dynamics.metric[0] * dynamics.precision[0])
-        state = lazy_state(start, blocks, _capacity(prepared), curvature)
+        state = lazy_state(start, rest, metric, precision, blocks, _capacity(prepared))
         chains.append(
             WideChain(
                 number=number,
@@ -150,20 +152,13 @@ def _place(
     )
 
 
-def lazy_dynamics(
-    sampler: Any, problem: Problem, prepared: PreparedTarget, metric: FloatArray, step: float
-) -> LazyDynamics:
-    """Compiled form of SSGLD with lazy updates."""
-    prior = problem.prior
-    assert isinstance(prior, GaussianBelief)
-    precision = interleaved(np.ascontiguousarray(prior.precision), problem.n_blocks)
-    rest = interleaved(prior.mean, problem.n_blocks) - prepared.target.drift / precision
-    langevin = sampler.dynamics(step, problem.source.n_rows)
-    curvature = metric * precision
+def lazy_dynamics(sampler: Any, curvature: FloatArray, step: float, n_rows: int) -> LazyDynamics:
+    """Compiled form of SSGLD with lazy updates; ``curvature`` is metric times prior precision."""
+    langevin = sampler.dynamics(step, n_rows)
     if sampler.preconditioner != "adagrad" and step**2 * curvature.max() >= 2.0:
         raise ValueError(
-            f"step={step:g} is not allowed: with a prior of precision {precision.max():g} it "
-            f"must be below {np.sqrt(2.0 / curvature.max()):g}"
+            f"step={step:g} is not allowed: with this prior it must be below "
+            f"{np.sqrt(2.0 / curvature.max()):g}"
         )
     jump: Any = Flow()
     if sampler.preconditioner != "adagrad":
@@ -171,14 +166,7 @@ def lazy_dynamics(
             jump = SharedEuler(float(curvature[0]))
         elif isinstance(langevin.schedule, Constant):
             jump = OwnEuler(step)
-    return LazyDynamics(
-        schedule=langevin.schedule,
-        jump=jump,
-        preconditioner=langevin.preconditioner,
-        metric=np.ascontiguousarray(metric),
-        precision=precision,
-        rest=rest,
-    )
+    return LazyDynamics(langevin.schedule, jump, langevin.preconditioner, float(curvature[0]))
 
 
 def _capacity(prepared: PreparedTarget) -> int:

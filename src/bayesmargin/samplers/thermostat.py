@@ -16,7 +16,7 @@ the symmetric splitting SSI (second order), the default.
 import math
 from typing import NamedTuple
 
-from bayesmargin.compiling import implements, inlined
+from bayesmargin.compiling import implements, jit
 from bayesmargin.state import State, advance
 from bayesmargin.target import estimate_gradient
 from bayesmargin.types import FloatArray
@@ -36,7 +36,7 @@ class EulerThermostat(NamedTuple):
     diffusion: float
 
 
-@inlined
+@jit
 def temperature(momentum: FloatArray) -> float:
     """Kinetic temperature ``r.r / n``; one when the chain is at equilibrium."""
     total = 0.0
@@ -45,7 +45,7 @@ def temperature(momentum: FloatArray) -> float:
     return total / momentum.shape[0]
 
 
-@inlined
+@jit
 def _drift(state: State, duration: float) -> None:
     for j in range(state.position.shape[0]):
         state.position[j] += duration * state.momentum[j]

@@ -16,6 +16,7 @@ from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.wide import (
     WideChain,
     WideDraws,
+    common_part,
     description,
     recorder,
     unscaled,
@@ -83,6 +84,7 @@ def _place(
     dynamics = sampler.dynamics(step, problem.source.n_rows)
     size = problem.n_weights
     n_blocks = problem.n_blocks if isinstance(prepared.target.hinge, InterleavedHinge) else 1
+    common = common_part(problem, prepared)
     chains = []
     for number, rng in enumerate(generators[:-1]):
         start = rng.standard_normal(size)
@@ -93,7 +95,7 @@ def _place(
         chains.append(
             WideChain(
                 number=number,
-                advance=recorder(dynamics, prepared, state, work, rng),
+                advance=recorder(dynamics, prepared, state, work, rng, common),
                 watched=watched_coordinates(size),
                 to_weights=weights_by_class(prepared, n_blocks),
                 size=size,
