@@ -29,23 +29,24 @@ def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ign
     ``trace`` receives per draw the mean kinetic temperature and friction over its iterations and
     the largest distance of the position from the origin.
     """
-    size = state.position.shape[0]
+    position, momentum, level = state.position, state.momentum, state.friction
+    size = position.shape[0]
     for k in range(draws.shape[0]):
         temperature, friction, radius = 0.0, 0.0, 0.0
         for _ in range(thin):
             advance(dynamics, target, state, work, rng)
             square, kinetic = 0.0, 0.0
             for j in range(size):
-                square += state.position[j] * state.position[j]
-                kinetic += state.momentum[j] * state.momentum[j]
+                square += position[j] * position[j]
+                kinetic += momentum[j] * momentum[j]
             if not square < 1e200:
                 return k
-            temperature += kinetic / size
-            friction += state.friction[0]
+            temperature += kinetic
+            friction += level[0]
             radius = max(radius, square)
         for j in range(size):
-            draws[k, j] = state.position[j]
-        trace[k, 0] = temperature / thin
+            draws[k, j] = position[j]
+        trace[k, 0] = temperature / (thin * size)
         trace[k, 1] = friction / thin
         trace[k, 2] = np.sqrt(radius)
     return draws.shape[0]

@@ -241,10 +241,11 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     run of neighbouring rows is read, from a random start and round the end: rows were shuffled
     once, every row is equally likely, and memory is read in order.
     """
-    to_weights(target.coordinates, position, work.weights)
-    set_working(target.hinge, work.weights, work.working)
-    for j in range(target.drift.shape[0]):
-        work.data[j] = target.drift[j]
+    weights, data, drift = work.weights, work.data, target.drift
+    to_weights(target.coordinates, position, weights)
+    set_working(target.hinge, weights, work.working)
+    for j in range(drift.shape[0]):
+        data[j] = drift[j]
     start, take = target.strata.start, target.strata.take
     for s in range(take.shape[0]):
         first, size, count = start[s], start[s + 1] - start[s], take[s]
@@ -253,10 +254,11 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
         index = 0 if count == size else int(rng.random() * size)
         block = (first, size, index, count)
         add_rows(target.hinge, target.rows, block, size / count, work)
-    prior_gradient(target.prior, work.weights, work.prior)
-    for j in range(work.weights.shape[0]):
-        work.weights[j] = work.data[j] + work.prior[j]
-    pull_back(target.coordinates, work.weights, work.gradient)
+    prior = work.prior
+    prior_gradient(target.prior, weights, prior)
+    for j in range(weights.shape[0]):
+        weights[j] = data[j] + prior[j]
+    pull_back(target.coordinates, weights, work.gradient)
 
 
 @jit
@@ -266,10 +268,11 @@ def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     Every row of the first ``n_strata`` strata is read (of all of them by default). Rows contribute
     their hinge minus its continuation from the reference, and ``drift`` the continuations.
     """
-    to_weights(target.coordinates, position, work.weights)
-    set_working(target.hinge, work.weights, work.working)
-    for j in range(target.drift.shape[0]):
-        work.data[j] = target.drift[j]
+    weights, data, drift = work.weights, work.data, target.drift
+    to_weights(target.coordinates, position, weights)
+    set_working(target.hinge, weights, work.working)
+    for j in range(drift.shape[0]):
+        data[j] = drift[j]
     start = target.strata.start
     last = start.shape[0] - 1 if n_strata < 0 else n_strata
     total = prior_energy(target.prior, work.weights)
@@ -278,8 +281,9 @@ def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     if start[last] > 0:
         block = (0, start[last], 0, start[last])
         total += add_rows(target.hinge, target.rows, block, 1.0, work)
-    prior_gradient(target.prior, work.weights, work.prior)
-    for j in range(work.weights.shape[0]):
-        work.weights[j] = work.data[j] + work.prior[j]
-    pull_back(target.coordinates, work.weights, work.gradient)
+    prior = work.prior
+    prior_gradient(target.prior, weights, prior)
+    for j in range(weights.shape[0]):
+        weights[j] = data[j] + prior[j]
+    pull_back(target.coordinates, weights, work.gradient)
     return total

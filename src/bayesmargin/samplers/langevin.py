@@ -35,11 +35,12 @@ def langevin_step(dynamics, target, state, work, rng):  # type: ignore[no-untype
     late = is_lagged(scaling) and time > 0
     if not late:
         learn_scale(scaling, work.data, dynamics.n_rows, time, state.moment)
-    for j in range(state.position.shape[0]):
-        scale = scale_of(scaling, state.moment[j])
-        drift = 0.5 * step * step * scale * work.gradient[j]
+    position, moment, gradient = state.position, state.moment, work.gradient
+    for j in range(position.shape[0]):
+        scale = scale_of(scaling, moment[j])
+        drift = 0.5 * step * step * scale * gradient[j]
         noise = step * math.sqrt(scale) * rng.standard_normal()
-        state.position[j] += noise - drift
+        position[j] += noise - drift
     if late:
         learn_scale(scaling, work.data, dynamics.n_rows, time, state.moment)
     state.clock[0] = time + 1
