@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.errors import DivergenceError
 from bayesmargin.state import State, advance
 from bayesmargin.target import Target, Workspace
@@ -22,7 +22,7 @@ from bayesmargin.types import FloatArray
 TRACE_NAMES = ("temperature", "friction", "radius")
 
 
-@jit
+@borrowing_jit
 def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ignore[no-untyped-def]
     """Make ``len(draws)`` draws, ``thin`` iterations apart; return how many stayed finite.
 

@@ -103,21 +103,44 @@ def cache_folder() -> Path:
     return Path(base) / _PACKAGE
 
 
+def _options(borrows: bool) -> dict[str, Any]:
+    options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+    return {**options, "_nrt": False} if borrows else options
+
+
 def jit(function: F) -> F:
     """Compile ``function``, release the GIL inside it, and keep the machine code on disk."""
+    return _compiled(function, borrows=False)
+
+
+def borrowing_jit(function: F) -> F:
+    """Compile a function that only borrows its arrays: it allocates none and keeps none.
+
+    Reference counts are then left out. Handing NamedTuples of arrays from part to part at every
+    iteration otherwise costs more than the arithmetic of a small batch.
+    """
+    return _compiled(function, borrows=True)
+
+
+def _compiled(function: F, borrows: bool) -> F:
     previous = numba.config.CACHE_DIR
     module = function.__module__
     inside = module.split(".")[0] == _PACKAGE
     key = source_hash(module) if inside else source_hash(__name__)
     numba.config.CACHE_DIR = str(cache_folder() / key)
     try:
-        return numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")(function)
+        return numba.njit(cache=True, **_options(borrows))(function)
     finally:
         numba.config.CACHE_DIR = previous
 
 
-def implements(generic: Callable[..., Any], kind: type) -> Callable[[F], F]:
-    """Register the decorated function as ``generic`` for arguments whose first is a ``kind``."""
+def implements(
+    generic: Callable[..., Any], kind: type, *, borrows: bool = False
+) -> Callable[[F], F]:
+    """Register the decorated function as ``generic`` for arguments whose first is a ``kind``.
+
+    ``borrows`` promises what :func:`borrowing_jit` asks for: no array allocated, none kept.
+    """
 
     def register(function: F) -> F:
         @functools.wraps(function)
@@ -126,10 +149,9 @@ def implements(generic: Callable[..., Any], kind: type) -> Callable[[F], F]:
             return function if matches else None
 
         choose.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-        options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
         # Not inline="always": Numba then miscompiles a body that calls one generic before another
         # in a loop. Langevin steps lost their data term that way, silently.
-        overload(generic, jit_options=options)(choose)
+        overload(generic, jit_options=_options(borrows))(choose)
         return function
 
     return register

@@ -27,13 +27,13 @@ class Identity(NamedTuple):
     """Positions are the weights (rows may have been transformed instead)."""
 
 
-@implements(to_weights, Identity)
+@implements(to_weights, Identity, borrows=True)
 def _identity_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
     for j in range(position.shape[0]):
         out[j] = position[j]
 
 
-@implements(pull_back, Identity)
+@implements(pull_back, Identity, borrows=True)
 def _identity_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
     for j in range(gradient.shape[0]):
         out[j] = gradient[j]
@@ -46,13 +46,13 @@ class Scaled(NamedTuple):
     scale: FloatArray
 
 
-@implements(to_weights, Scaled)
+@implements(to_weights, Scaled, borrows=True)
 def _scaled_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
     for j in range(position.shape[0]):
         out[j] = coordinates.centre[j] + coordinates.scale[j] * position[j]
 
 
-@implements(pull_back, Scaled)
+@implements(pull_back, Scaled, borrows=True)
 def _scaled_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
     for j in range(gradient.shape[0]):
         out[j] = coordinates.scale[j] * gradient[j]

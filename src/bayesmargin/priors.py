@@ -30,13 +30,13 @@ class GaussianPrior(NamedTuple):
     curvature: FloatArray
 
 
-@implements(prior_gradient, GaussianPrior)
+@implements(prior_gradient, GaussianPrior, borrows=True)
 def gaussian_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
     for j in range(weights.shape[0]):
         out[j] = prior.slope[j] + prior.curvature[j] * weights[j]
 
 
-@implements(prior_energy, GaussianPrior)
+@implements(prior_energy, GaussianPrior, borrows=True)
 def gaussian_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
     total = 0.0
     for j in range(weights.shape[0]):
@@ -68,7 +68,7 @@ class LaplacePrior(NamedTuple):
     inverse_scale: FloatArray
 
 
-@implements(prior_gradient, LaplacePrior)
+@implements(prior_gradient, LaplacePrior, borrows=True)
 def laplace_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
     for j in range(weights.shape[0]):
         if weights[j] > 0.0:
@@ -79,7 +79,7 @@ def laplace_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noq
             out[j] = 0.0
 
 
-@implements(prior_energy, LaplacePrior)
+@implements(prior_energy, LaplacePrior, borrows=True)
 def laplace_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
     total = 0.0
     for j in range(weights.shape[0]):

@@ -44,12 +44,12 @@ def step_at(schedule: Any, time: int) -> float:
     raise TypeError(f"{type(schedule).__name__} is not a schedule")
 
 
-@implements(step_at, Constant)
+@implements(step_at, Constant, borrows=True)
 def constant_step(schedule, time):  # type: ignore[no-untyped-def] # noqa: D103
     return schedule.step
 
 
-@implements(step_at, Polynomial)
+@implements(step_at, Polynomial, borrows=True)
 def polynomial_step(schedule, time):  # type: ignore[no-untyped-def] # noqa: D103
     return schedule.step * (1.0 + time / schedule.offset) ** (-schedule.exponent)
 
@@ -112,39 +112,39 @@ def is_lagged(preconditioner: Any) -> bool:
     raise TypeError(f"{type(preconditioner).__name__} is not a preconditioner")
 
 
-@implements(learn_scale, Unscaled)
+@implements(learn_scale, Unscaled, borrows=True)
 def _learn_nothing(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
     pass
 
 
-@implements(scale_of, Unscaled)
+@implements(scale_of, Unscaled, borrows=True)
 def _unit_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
     return 1.0
 
 
-@implements(is_lagged, Unscaled)
+@implements(is_lagged, Unscaled, borrows=True)
 def _unscaled_lagged(preconditioner):  # type: ignore[no-untyped-def]
     return True
 
 
-@implements(learn_scale, AdaGrad)
+@implements(learn_scale, AdaGrad, borrows=True)
 def _sum_squares(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
     if time < preconditioner.freeze_after:
         for j in range(gradient.shape[0]):
             moment[j] += gradient[j] * gradient[j]
 
 
-@implements(scale_of, AdaGrad)
+@implements(scale_of, AdaGrad, borrows=True)
 def _adagrad_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
     return 1.0 / (preconditioner.regularizer + np.sqrt(moment))
 
 
-@implements(is_lagged, AdaGrad)
+@implements(is_lagged, AdaGrad, borrows=True)
 def _adagrad_lagged(preconditioner):  # type: ignore[no-untyped-def]
     return preconditioner.lagged
 
 
-@implements(learn_scale, RMSprop)
+@implements(learn_scale, RMSprop, borrows=True)
 def _mean_squares(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
     if time < preconditioner.freeze_after:
         keep = preconditioner.decay
@@ -153,11 +153,11 @@ def _mean_squares(preconditioner, gradient, n_rows, time, moment):  # type: igno
             moment[j] = keep * moment[j] + (1.0 - keep) * mean * mean
 
 
-@implements(scale_of, RMSprop)
+@implements(scale_of, RMSprop, borrows=True)
 def _rmsprop_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
     return 1.0 / (preconditioner.regularizer + np.sqrt(moment))
 
 
-@implements(is_lagged, RMSprop)
+@implements(is_lagged, RMSprop, borrows=True)
 def _rmsprop_lagged(preconditioner):  # type: ignore[no-untyped-def]
     return preconditioner.lagged

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
@@ -129,7 +129,7 @@ def row_log_psi(hinge: Any, rows: Any, index: int, weights: FloatArray, work: An
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
-@implements(add_rows, BinaryHinge)
+@implements(add_rows, BinaryHinge, borrows=True)
 def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
     first, size, index, count = block
     signs, slacks, references = hinge.sign, hinge.slack, hinge.reference
@@ -151,20 +151,20 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
     return energy
 
 
-@implements(set_working, BinaryHinge)
+@implements(set_working, BinaryHinge, borrows=True)
 def _binary_working(hinge, weights, working):  # type: ignore[no-untyped-def]
     # A loop and not a slice: assigning slices costs Numba a check of shapes every time.
     for j in range(weights.shape[0]):
         working[j] = weights[j]
 
 
-@implements(row_log_psi, BinaryHinge)
+@implements(row_log_psi, BinaryHinge, borrows=True)
 def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
     slack = hinge.slack[index] - hinge.sign[index] * row_dot(rows, index, weights)
     return -hinge.cost[index] * max(0.0, slack)
 
 
-@implements(add_rows, MulticlassHinge)
+@implements(add_rows, MulticlassHinge, borrows=True)
 def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
     first, size, index, count = block
     weights, data, scores = work.working, work.data, work.scores
@@ -188,7 +188,7 @@ def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped
     return energy
 
 
-@implements(set_working, MulticlassHinge)
+@implements(set_working, MulticlassHinge, borrows=True)
 def _multiclass_working(hinge, weights, working):  # type: ignore[no-untyped-def]
     # Classes side by side for each feature: the inner loop of row_scores runs over neighbours.
     length = weights.shape[0] // hinge.n_classes
@@ -197,7 +197,7 @@ def _multiclass_working(hinge, weights, working):  # type: ignore[no-untyped-def
             working[j * hinge.n_classes + k] = weights[k * length + j]
 
 
-@implements(row_log_psi, MulticlassHinge)
+@implements(row_log_psi, MulticlassHinge, borrows=True)
 def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
     table = weights.reshape(weights.shape[0] // hinge.n_classes, hinge.n_classes)
     row_scores(rows, index, table, work.scores)
@@ -233,7 +233,7 @@ def _interleaved_working(hinge, weights, working):  # type: ignore[no-untyped-de
     working[:] = weights
 
 
-@jit
+@borrowing_jit
 def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
@@ -261,7 +261,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     pull_back(target.coordinates, weights, work.gradient)
 
 
-@jit
+@borrowing_jit
 def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     r"""Energy :math:`U` at ``position`` up to a constant; its gradient goes to ``work.gradient``.
 

@@ -46,7 +46,7 @@ class DenseRows(NamedTuple):
     values: FloatArray
 
 
-@implements(row_dot, DenseRows)
+@implements(row_dot, DenseRows, borrows=True)
 def dense_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
     values = rows.values
     total = values.dtype.type(0.0)
@@ -55,14 +55,14 @@ def dense_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D10
     return total
 
 
-@implements(row_add, DenseRows)
+@implements(row_add, DenseRows, borrows=True)
 def dense_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
     values = rows.values
     for j in range(values.shape[1]):
         out[j] += scale * values[index, j]
 
 
-@implements(row_square_dot, DenseRows)
+@implements(row_square_dot, DenseRows, borrows=True)
 def dense_square_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
     values = rows.values
     total = 0.0
@@ -71,14 +71,14 @@ def dense_square_dot(rows, index, weights):  # type: ignore[no-untyped-def] # no
     return total
 
 
-@implements(row_square_add, DenseRows)
+@implements(row_square_add, DenseRows, borrows=True)
 def dense_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
     values = rows.values
     for j in range(values.shape[1]):
         out[j] += scale * values[index, j] * values[index, j]
 
 
-@implements(row_scores, DenseRows)
+@implements(row_scores, DenseRows, borrows=True)
 def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
     values = rows.values
     n_classes = table.shape[1]
@@ -90,7 +90,7 @@ def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # 
             scores[k] += value * table[j, k]
 
 
-@implements(row_spread, DenseRows)
+@implements(row_spread, DenseRows, borrows=True)
 def dense_spread(rows, index, factors, power, out):  # type: ignore[no-untyped-def] # noqa: D103
     values, count = rows.values, factors.shape[0]
     for j in range(values.shape[1]):

@@ -24,7 +24,7 @@ class Friction(NamedTuple):
     noise_estimate: float
 
 
-@implements(advance, Friction)
+@implements(advance, Friction, borrows=True)
 def friction_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
     step = dynamics.step
     estimate_gradient(target, state.position, rng, work)

@@ -25,7 +25,7 @@ class Langevin(NamedTuple):
     n_rows: float
 
 
-@implements(advance, Langevin)
+@implements(advance, Langevin, borrows=True)
 def langevin_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
     time = state.clock[0]
     step = step_at(dynamics.schedule, time)

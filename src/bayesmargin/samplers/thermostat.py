@@ -16,7 +16,7 @@ the symmetric splitting SSI (second order), the default.
 import math
 from typing import NamedTuple
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.state import State, advance
 from bayesmargin.target import estimate_gradient
 from bayesmargin.types import FloatArray
@@ -36,7 +36,7 @@ class EulerThermostat(NamedTuple):
     diffusion: float
 
 
-@jit
+@borrowing_jit
 def temperature(momentum: FloatArray) -> float:
     """Kinetic temperature ``r.r / n``; one when the chain is at equilibrium."""
     total = 0.0
@@ -45,14 +45,14 @@ def temperature(momentum: FloatArray) -> float:
     return total / momentum.shape[0]
 
 
-@jit
+@borrowing_jit
 def _drift(state: State, duration: float) -> None:
     for j in range(state.position.shape[0]):
         state.position[j] += duration * state.momentum[j]
     state.friction[0] += duration * (temperature(state.momentum) - 1.0)
 
 
-@implements(advance, SymmetricThermostat)
+@implements(advance, SymmetricThermostat, borrows=True)
 def symmetric_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
     step = dynamics.step
     _drift(state, 0.5 * step)
@@ -66,7 +66,7 @@ def symmetric_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     state.clock[0] += 1
 
 
-@implements(advance, EulerThermostat)
+@implements(advance, EulerThermostat, borrows=True)
 def euler_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
     step = dynamics.step
     estimate_gradient(target, state.position, rng, work)
