@@ -27,7 +27,7 @@ from bayesmargin.sampling import sample
 from binary_sets import binary_sets
 from reporting import finish
 
-SWEEPS = {"breast_cancer": 40_000, "digits": 40_000, "a9a": 1_500, "ijcnn1": 6_000, "higgs": 8_000}
+SWEEPS = {"breast_cancer": 40_000, "digits": 40_000, "a9a": 4_000, "ijcnn1": 6_000, "higgs": 8_000}
 HEADER = [
     "set", "rows", "weights", "rmse", "mc_error", "excess", "variance", "worst_sd", "ess_per_s",
     "numpy_ess_per_s", "speedup", "seconds", "met",
