@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.types import FloatArray
 
 
@@ -69,22 +69,30 @@ class Rotated(NamedTuple):
     transposed: FloatArray
 
 
-@implements(to_weights, Rotated)
+@borrowing_jit
+def _times(matrix, vector, first, out):  # type: ignore[no-untyped-def]
+    """Write ``matrix @ vector`` to ``out``, both from place ``first`` on."""
+    for i in range(matrix.shape[0]):
+        total = 0.0
+        for j in range(matrix.shape[1]):
+            total += matrix[i, j] * vector[first + j]
+        out[first + i] = total
+
+
+@implements(to_weights, Rotated, borrows=True)
 def _rotated_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
     size = coordinates.basis.shape[1]
     for b in range(coordinates.basis.shape[0]):
-        span = slice(b * size, (b + 1) * size)
-        np.dot(coordinates.basis[b], position[span], out[span])
+        _times(coordinates.basis[b], position, b * size, out)
     for j in range(out.shape[0]):
         out[j] += coordinates.centre[j]
 
 
-@implements(pull_back, Rotated)
+@implements(pull_back, Rotated, borrows=True)
 def _rotated_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
     size = coordinates.basis.shape[1]
     for b in range(coordinates.basis.shape[0]):
-        span = slice(b * size, (b + 1) * size)
-        np.dot(coordinates.transposed[b], gradient[span], out[span])
+        _times(coordinates.transposed[b], gradient, b * size, out)
 
 
 class Spiked(NamedTuple):
@@ -100,26 +108,32 @@ class Spiked(NamedTuple):
     gain: FloatArray
 
 
-@implements(to_weights, Spiked)
+@borrowing_jit
+def _spike(coordinates, vector):  # type: ignore[no-untyped-def]
+    """Apply the map in brackets in place; orthogonal directions do not see one another."""
+    for i in range(coordinates.gain.shape[0]):
+        along = 0.0
+        for j in range(vector.shape[0]):
+            along += coordinates.directions[i, j] * vector[j]
+        along *= coordinates.gain[i]
+        for j in range(vector.shape[0]):
+            vector[j] += along * coordinates.directions[i, j]
+
+
+@implements(to_weights, Spiked, borrows=True)
 def _spiked_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
-    along = np.dot(coordinates.directions, position) * coordinates.gain
     for j in range(position.shape[0]):
         out[j] = position[j]
-    for i in range(along.shape[0]):
-        for j in range(position.shape[0]):
-            out[j] += along[i] * coordinates.directions[i, j]
+    _spike(coordinates, out)
     for j in range(position.shape[0]):
         out[j] = coordinates.centre[j] + coordinates.scale[j] * out[j]
 
 
-@implements(pull_back, Spiked)
+@implements(pull_back, Spiked, borrows=True)
 def _spiked_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
     for j in range(gradient.shape[0]):
         out[j] = coordinates.scale[j] * gradient[j]
-    along = np.dot(coordinates.directions, out) * coordinates.gain
-    for i in range(along.shape[0]):
-        for j in range(gradient.shape[0]):
-            out[j] += along[i] * coordinates.directions[i, j]
+    _spike(coordinates, out)
 
 
 def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:

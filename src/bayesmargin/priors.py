@@ -7,8 +7,6 @@ precision diagonal, and the Laplace prior keeps the centre to know the sign of a
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bayesmargin.compiling import implements
 from bayesmargin.types import FloatArray
 
@@ -51,15 +49,24 @@ class CorrelatedPrior(NamedTuple):
     precision: FloatArray
 
 
-@implements(prior_gradient, CorrelatedPrior)
+@implements(prior_gradient, CorrelatedPrior, borrows=True)
 def correlated_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
-    out[:] = np.dot(prior.precision, weights - prior.mean)
+    for i in range(weights.shape[0]):
+        total = 0.0
+        for j in range(weights.shape[0]):
+            total += prior.precision[i, j] * (weights[j] - prior.mean[j])
+        out[i] = total
 
 
-@implements(prior_energy, CorrelatedPrior)
+@implements(prior_energy, CorrelatedPrior, borrows=True)
 def correlated_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
-    shift = weights - prior.mean
-    return 0.5 * np.dot(shift, np.dot(prior.precision, shift))
+    total = 0.0
+    for i in range(weights.shape[0]):
+        row = 0.0
+        for j in range(weights.shape[0]):
+            row += prior.precision[i, j] * (weights[j] - prior.mean[j])
+        total += row * (weights[i] - prior.mean[i])
+    return 0.5 * total
 
 
 class LaplacePrior(NamedTuple):
