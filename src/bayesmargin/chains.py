@@ -13,16 +13,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import jit
 from bayesmargin.errors import DivergenceError
 from bayesmargin.state import State, advance
 from bayesmargin.target import Target, Workspace
 from bayesmargin.types import FloatArray
 
+FARTHEST = 1e30  # square of a distance that no posterior reaches: the chain has diverged
 TRACE_NAMES = ("temperature", "friction", "radius")
 
 
-@borrowing_jit
+@jit
 def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ignore[no-untyped-def]
     """Make ``len(draws)`` draws, ``thin`` iterations apart; return how many stayed finite.
 
@@ -39,7 +40,7 @@ def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ign
             for j in range(size):
                 square += position[j] * position[j]
                 kinetic += momentum[j] * momentum[j]
-            if not square < 1e200:
+            if not square < FARTHEST:
                 return k
             temperature += kinetic
             friction += level[0]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
@@ -261,7 +261,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     pull_back(target.coordinates, weights, work.gradient)
 
 
-@borrowing_jit
+@jit
 def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     r"""Energy :math:`U` at ``position`` up to a constant; its gradient goes to ``work.gradient``.
 
