@@ -38,8 +38,10 @@ def check_model(model: Any) -> None:
 def _linear(model: Any, features: int, n_classes: int) -> None:
     from bayesmargin.calibration import BinaryLink, MulticlassLink
     from bayesmargin.diagnostics import Diagnostics
+    from bayesmargin.models.settings import check_linear_settings
     from bayesmargin.posterior import Posterior
 
+    check_linear_settings(model)
     blocks = 1 if n_classes == 2 else n_classes
     _require_array(model.coef_, [blocks, features], "f", "coef_")
     _require_array(model.intercept_, [blocks], "f", "intercept_")
