@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import (
@@ -84,8 +83,6 @@ def draws_of(model, X):
     return found
 
 
-SPARSE = sparse.random_array((60, 1000), density=0.02, rng=np.random.default_rng(0), format="csr")
-WIDE = (SPARSE, np.arange(60) % 2)
 FITS = {
     "auto": (BayesianLinearSVC(n_chains=2, n_draws=40), fitted.rows()),
     "one-vs-rest": (
@@ -127,12 +124,15 @@ FITS = {
         BayesianLinearSVC(n_chains=1, n_draws=20, sampler=AusterityMetropolis(burn_in=20, thin=1)),
         fitted.rows(),
     ),
-    "wide": (BayesianLinearSVC(n_chains=2, n_draws=12, sampler=SSGNHT(burn_in=9, thin=1)), WIDE),
+    "wide": (
+        BayesianLinearSVC(n_chains=2, n_draws=12, sampler=SSGNHT(burn_in=9, thin=1)),
+        fitted.wide(),
+    ),
     "lazy": (
         BayesianLinearSVC(
             n_chains=1, n_draws=12, sampler=SSGLD(batch_size=6, lazy=True, burn_in=9, thin=1)
         ),
-        WIDE,
+        fitted.wide(),
     ),
     "medlda": (
         MedLDAClassifier(n_topics=3, n_draws=4, n_passes=2, batch_size=16, weights="ssgnht"),

@@ -292,7 +292,7 @@ def test_loads_in_another_process(tmp_path):
 
 
 def test_large_draws_are_mapped_from_a_file_again(tmp_path, monkeypatch):
-    X, y = fitted.rows(n_features=900)
+    X, y = fitted.wide()
     sampler = SSGNHT(burn_in=2, thin=1)
     model = fitted.fit(BayesianLinearSVC(n_draws=6, n_chains=2, sampler=sampler), X, y)
     assert model.posterior_["coef"].dtype == np.float32

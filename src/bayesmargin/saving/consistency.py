@@ -8,6 +8,9 @@ import numpy as np
 from bayesmargin.errors import SavedModelError
 
 
+MOST_JOBS = 4096
+
+
 def _require(condition: Any, what: str) -> None:
     if not condition:
         raise SavedModelError(f"its parts do not fit each other: {what}")
@@ -16,12 +19,17 @@ def _require(condition: Any, what: str) -> None:
 def _require_array(value: Any, shape: Sequence[int | None], kinds: str, what: str) -> np.ndarray:
     """An array of the given shape (None: any length) and kind of type."""
     _require(isinstance(value, np.ndarray) and value.dtype.kind in kinds, what)
+    _require(value.dtype.kind != "f" or value.dtype in (np.float32, np.float64), what)
     fits = len(value.shape) == len(shape) and all(
         wanted is None or size == wanted for size, wanted in zip(value.shape, shape, strict=True)
     )
     _require(fits, f"{what} has the shape {value.shape}")
     array: np.ndarray = value
     return array
+
+
+def _require_number(value: Any, what: str) -> None:
+    _require(type(value) is float and np.isfinite(value), what)
 
 
 def check_model(model: Any) -> None:
@@ -32,6 +40,8 @@ def check_model(model: Any) -> None:
     _require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), "classes_")
     if hasattr(model, "feature_names_in_"):
         _require_array(model.feature_names_in_, [features], "OU", "feature_names_in_")
+    jobs = getattr(model, "n_jobs", None)
+    _require(jobs is None or (type(jobs) is int and abs(jobs) <= MOST_JOBS), "n_jobs")
     _CHECKS[type(model).__name__](model, features, len(classes))
 
 
@@ -53,6 +63,7 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
     kind, slopes = (BinaryLink, 4) if blocks == 1 else (MulticlassLink, 2)
     _require(isinstance(model.link_, kind), "link_")
     _require_array(model.link_.slopes, [slopes], "f", "slopes of the link")
+    _require(isinstance(model.link_.margin, float | int), "margin of the link")
     _require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
 
 
@@ -69,6 +80,14 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
     _require(isinstance(training, Training) and isinstance(training.code, LabelCode), "_training")
     _require(isinstance(training.resolved, Resolved) and training.n_words == features, "_training")
     _require(isinstance(model._link, ScoreLink), "_link")
+    _require_number(model._link.slope, "_link")
+    _require_number(model._link.threshold, "_link")
+    _require_number(training.resolved.alpha, "alpha")
+    _require_number(training.resolved.hinge.cost, "hinge")
+    _require_number(training.resolved.hinge.margin, "hinge")
+    _require(type(training.code.several) is bool, "classes_")
+    _require(type(training.seed) is int and 0 <= training.seed < 2**62, "seed")
+    _require(type(training.n_chains) is int, "n_chains")
     _require(np.array_equal(training.code.classes, model.classes_), "classes_")
     rows, models = training.code.n_classifiers, len(training.columns)
     _require(models in (1, rows) and all(type(c) is slice for c in training.columns), "columns")
@@ -140,6 +159,10 @@ def _infinite(model: Any, features: int, n_classes: int) -> None:
     problem = model._problem
     _require(isinstance(problem, Problem) and isinstance(problem.base, Base), "_problem")
     _require(isinstance(problem.hinge, Hinge), "_problem")
+    for value in (*problem.hinge, problem.base.strength, problem.base.degrees):
+        _require_number(value, "base measure or hinge")
+    _require_number(problem.base.weight_scale, "base measure")
+    _require_array(problem.base.student, [None], "f", "base measure")
     _require_array(problem.scaling.centre, [features], "f", "scaling")
     _require_array(problem.scaling.width, [features], "f", "scaling")
     size = features if problem.with_covariates else 0
@@ -171,6 +194,9 @@ def _dpmnl(model: Any, features: int, n_classes: int) -> None:
         number = len(draw.log_weight)
         _require_array(draw.log_weight, [number], "f", "weights of a draw")
         experts = draw.experts
+        for name in ("population", "order", "size"):
+            _require_array(getattr(experts, name), [None], "i", name)
+        _require_array(experts.log_scale, [number, 2], "f", "scales of a draw")
         _require_array(experts.mean, [number, features], "f", "means of a draw")
         _require_array(experts.log_variance, [number, features], "f", "variances of a draw")
         shape = [number, n_classes, features + 1]
