@@ -7,7 +7,6 @@ import numpy as np
 
 from bayesmargin.errors import SavedModelError
 
-
 MOST_JOBS = 4096
 
 
@@ -29,19 +28,23 @@ def _require_array(value: Any, shape: Sequence[int | None], kinds: str, what: st
 
 
 def _require_number(value: Any, what: str) -> None:
-    _require(type(value) is float and np.isfinite(value), what)
+    _require(isinstance(value, float) and np.isfinite(value), what)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_model(model: Any) -> None:
     """Raise :class:`SavedModelError` when shapes, types or numbers of parts disagree."""
     features = model.n_features_in_
-    _require(type(features) is int and features > 0, "n_features_in_")
+    _require(_is_whole(features) and features > 0, "n_features_in_")
     classes = model.classes_
     _require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), "classes_")
     if hasattr(model, "feature_names_in_"):
         _require_array(model.feature_names_in_, [features], "OU", "feature_names_in_")
     jobs = getattr(model, "n_jobs", None)
-    _require(jobs is None or (type(jobs) is int and abs(jobs) <= MOST_JOBS), "n_jobs")
+    _require(jobs is None or (_is_whole(jobs) and abs(jobs) <= MOST_JOBS), "n_jobs")
     _CHECKS[type(model).__name__](model, features, len(classes))
 
 
@@ -86,8 +89,8 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
     _require_number(training.resolved.hinge.cost, "hinge")
     _require_number(training.resolved.hinge.margin, "hinge")
     _require(type(training.code.several) is bool, "classes_")
-    _require(type(training.seed) is int and 0 <= training.seed < 2**62, "seed")
-    _require(type(training.n_chains) is int, "n_chains")
+    _require(_is_whole(training.seed) and 0 <= training.seed < 2**62, "seed")
+    _require(_is_whole(training.n_chains), "n_chains")
     _require(np.array_equal(training.code.classes, model.classes_), "classes_")
     rows, models = training.code.n_classifiers, len(training.columns)
     _require(models in (1, rows) and all(type(c) is slice for c in training.columns), "columns")
