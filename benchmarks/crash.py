@@ -28,7 +28,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin import (
+    BayesianLinearSVC,
+    DPMNLClassifier,
+    InfiniteSVC,
+    MedLDAClassifier,
+    sampling,
+)
 from bayesmargin.errors import BayesmarginWarning
 from bayesmargin.saving import checkpoint as checkpoints
 from bayesmargin.saving.checkpoint import NEWEST, Checkpoint
@@ -135,7 +141,7 @@ def one_completion(
         flag[0] = 0
         resumes = (checkpoint / NEWEST).exists()
         number = child(model, data, result)
-        end = time.perf_counter() + rng.uniform(0.0, 1.3 * seconds)
+        end = time.perf_counter() + rng.uniform(0.0, 1.2 * seconds)
         if counts["kills"] >= most:
             end = np.inf
         while time.perf_counter() < end:
@@ -159,9 +165,11 @@ def measure(name: str, kills: int, seed: int, flag: mmap.mmap) -> list[Any]:
     model, data = FITS[name]
     model.set_params(random_state=seed, checkpoint=None)
     model.fit(*data)  # compiles
-    began = time.perf_counter()
-    expected = packed(model.fit(*data))
-    seconds = time.perf_counter() - began
+    seconds = np.inf
+    for _ in range(2):
+        began = time.perf_counter()
+        expected = packed(model.fit(*data))
+        seconds = min(seconds, time.perf_counter() - began)
     rng = np.random.default_rng(seed + 1)
     total = {"kills": 0, "writing": 0, "resumed": 0}
     completions = same = 0
@@ -186,6 +194,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     checkpoints.LARGEST_SHARE = 1.0
+    sampling.ROUND_SECONDS = 0.02
     flag = mmap.mmap(-1, 1)
     watch_writing(flag)
     each = -(-options.kills // len(FITS))
