@@ -14,7 +14,7 @@ from bayesmargin.compiling import jit
 from bayesmargin.target import Strata, Target, Workspace, estimate_gradient
 from bayesmargin.types import FloatArray
 
-WILDEST = 10.0  # error of the check, in units of what a Gaussian of as many weights would show
+WILDEST = 4.0  # error of the check, in units of what a Gaussian of as many weights would show
 OPERATIONS = 4e8  # multiplications that a check may cost
 
 

@@ -43,5 +43,5 @@ def test_a_few_wild_draws_do_not_excuse_themselves(target):
     draws = np.random.default_rng(2).standard_normal((200, 20))
     draws[::40] *= 12.0
     found = checked(target, draws)
-    assert found.bias > 1.0
+    assert found.bias > 0.5
     assert biased(found)
