@@ -2,6 +2,7 @@ r"""The infinite SVM with the interface of scikit-learn."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.models.infinite_svc.convergence import warn_if_unsettled
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
+from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.book import ChainBook
 from bayesmargin.saving.mixin import SavedMixin
@@ -85,6 +88,8 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
     checkpoint_every : float
         Seconds between checkpoints.
+    verbose : int
+        1 shows how the chains go: a live bar in a terminal or notebook, a few lines in a log.
 
     Attributes
     ----------
@@ -139,6 +144,7 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         checkpoint: Any = None,
         checkpoint_every: float = 60.0,
+        verbose: int = 0,
     ) -> None:
         self.concentration = concentration
         self.C = C
@@ -165,9 +171,13 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
+
+        A :class:`~bayesmargin.errors.ConvergenceWarning` says when at least 20 sweeps were kept
+        and their traces show that the partition has not settled.
 
         Parameters
         ----------
@@ -188,9 +198,16 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels.astype(np.int64), shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
-            with ThreadPoolExecutor(max(1, workers)) as pool:
-                runs = list(pool.map(partial(run_chain, problem), generators, pages))
+            names = [f"chain {number + 1}" for number in range(self.n_chains)]
+            with (
+                progress_for(self.verbose) as progress,
+                ThreadPoolExecutor(max(1, workers)) as pool,
+            ):
+                run = partial(run_chain, problem)
+                runs = list(pool.map(run, generators, pages, names, repeat(progress)))
             self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
+        traces = {k: v for k, v in self.diagnostics_.items() if isinstance(v, dict)}
+        warn_if_unsettled(traces, self.n_components_.shape[1])
         return self
 
     def _keep(self, problem: Problem, recorders: list[Any], seconds: list[Any]) -> None:
