@@ -99,7 +99,8 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     concentration_ : array of the same shape
         Posterior draws of the concentration (constant unless it is learned).
     timings_ : dict
-        Seconds spent on "start", "assignments", "split_merge" and "weights", over all chains.
+        Processor seconds spent on "start", "assignments", "split_merge" and "weights", over all
+        chains (not counting other threads).
     diagnostics_ : dict
         R-hat and effective draws of label-invariant quantities, and the share of rows that moved.
     n_features_in_, feature_names_in_
