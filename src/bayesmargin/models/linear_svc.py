@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesmargin.beliefs import Belief, GaussianBelief
 from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.distributed import is_collection
 from bayesmargin.models.linear_fit import (
     LinearData,
     calibrate,
@@ -133,25 +134,63 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or FileRows of shape (n_samples, n_features)
+        X : array-like, sparse matrix, FileRows or Dask collection of shape (n_samples, n_features)
             Sparse matrices of many features are never made dense. Files larger than memory are
-            opened with :func:`bayesmargin.rows.open_rows`.
+            opened with :func:`bayesmargin.rows.open_rows`. A Dask array, a Dask data frame or a
+            list of delayed ``(X, y)`` partitions is fitted where it lies, on the workers of the
+            active client.
         y : array-like of shape (n_samples,)
             Class labels of any type; may be left out when ``X`` is a file that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         """
         check_linear_settings(self)
+        if is_collection(X):
+            return self._fit_collection(X, y, sample_weight)
         X, y = self._training_rows(X, y, reset=True)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        self.classes_ = np.unique(y[weight > 0.0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds only one class, {self.classes_[0]!r}: a classifier needs at least 2 "
-                "classes"
-            )
+        self._set_classes(np.unique(y[weight > 0.0]))
         return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
+
+    def _set_classes(self, classes: Any) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds only one class, {classes[0]!r}: a classifier needs at least 2 classes"
+            )
+        self.classes_ = classes
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit rows that lie on a Dask cluster."""
+        from bayesmargin.distributed.linear import calibrate_shards, open_shards, sample_shards
+        from bayesmargin.distributed.sampler import distributed_sampler
+
+        sampler = distributed_sampler(check_linear_settings(self), self.n_draws)
+        shards = open_shards(X, y, sample_weight)
+        check_classification_targets(shards.classes)
+        self._set_classes(shards.classes)
+        shards.encode(self.classes_)
+        self._set_features(shards.n_columns, shards.facts[0].names)
+        priors = self._initial_priors(self.n_features_in_)
+        sampler.check_size(self.n_features_in_ + int(self.fit_intercept), self._sharing_blocks())
+        generators = spawn_generators(self.random_state, self.n_chains + 1)
+        with progress_for(self.verbose) as progress:
+            run = sample_shards(shards, priors, self, sampler, generators, progress)
+        self._store(run)
+        self.diagnostics_ = run.diagnostics
+        self.link_ = calibrate_shards(shards, run, self, generators[-1])
+        return self
+
+    def _set_features(self, count: int, names: Any) -> None:
+        self.n_features_in_ = count
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _sharing_blocks(self) -> int:
+        """Weight vectors that one chain samples together."""
+        return 1 if self._one_vs_rest() else self._n_blocks()
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on from the current posterior with further rows.
@@ -279,6 +318,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         scores : array of shape (n_samples,) or (n_samples, n_classes)
         std : array of the same shape, only with ``return_std=True``
         """
+        if is_collection(X):
+            return self._on_blocks("decision_function", X, return_std=return_std)
         X = self._rows(X)
         if isinstance(X, FileRows):
             parts = [self._decision(part, return_std) for part in X.parts()]
@@ -310,6 +351,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """Class with the largest posterior mean score."""
+        if is_collection(X):
+            return self._on_blocks("predict", X)
         scores = self.decision_function(X)
         index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[index]
@@ -319,6 +362,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
 
         The most probable class is the one that :meth:`predict` gives, on every row.
         """
+        if is_collection(X):
+            return self._on_blocks("predict_proba", X)
         scores = self.decision_function(X)
         if scores.ndim == 2:
             scores = scores - scores.mean(axis=1, keepdims=True)
@@ -326,10 +371,19 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
 
     def predict_votes(self, X: Any) -> FloatArray:
         """Share of posterior draws that vote for each class: the Gibbs classifier's own law."""
+        if is_collection(X):
+            return self._on_blocks("predict_votes", X)
         X = self._rows(X)
         if isinstance(X, FileRows):
             return np.concatenate([self._votes(part) for part in X.parts()])
         return self._votes(X)
+
+    def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
+        """A lazy Dask array: ``method`` on every block of rows."""
+        from bayesmargin.distributed.predicting import on_blocks
+
+        check_is_fitted(self)
+        return on_blocks(self, method, X, **options)
 
     def _votes(self, X: Any) -> FloatArray:
         coef, intercept = self._draws()

@@ -13,6 +13,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
@@ -175,11 +176,15 @@ class MedLDAClassifier(
 
         Parameters
         ----------
-        X : sparse matrix or array of shape (documents, vocabulary)
-            Word counts.
+        X : sparse matrix, array or Dask collection of shape (documents, vocabulary)
+            Word counts. Documents of a Dask collection stay on the workers.
         y : array of labels, or 0/1 indicator matrix of shape (documents, L)
         """
         check_parameters(self)
+        if is_collection(X):
+            from bayesmargin.distributed.medlda import fit_documents
+
+            return self._finish(fit_documents(self, X, y))
         documents, y = self._read(X, y)
         training = self._begin(learn_code(y))
         try:
@@ -202,6 +207,10 @@ class MedLDAClassifier(
                 "method='gibbs' samples all documents together and has no partial_fit: use fit, or "
                 "method='ssgrld' or 'pa'"
             )
+        if is_collection(X):
+            from bayesmargin.distributed.medlda import partition_pairs
+
+            return self.fit_stream(partition_pairs(X, y), classes)
         first = not hasattr(self, "_training")
         documents, y = self._read(X, y, reset=first)
         if first:
@@ -299,6 +308,10 @@ class MedLDAClassifier(
 
         With ``n_chains=1`` that is the rule of the paper, one posterior draw.
         """
+        if is_collection(X):
+            from bayesmargin.distributed.predicting import on_blocks
+
+            return on_blocks(self, "predict", X)
         scores = self._infer(X, draws)[1]
         return self._training.code.decide(scores, self._link.threshold)
 

@@ -33,7 +33,14 @@ class OnlineLearner:
     """SSGRLD: minibatches, draws kept along the second half of the chain."""
 
     def __init__(
-        self, model: Any, resolved: Resolved, n_words: int, n_classes: int, n_threads: int, rng: Any
+        self,
+        model: Any,
+        resolved: Resolved,
+        n_words: int,
+        n_classes: int,
+        n_threads: int,
+        rng: Any,
+        kind: type[Chain] = Chain,
     ) -> None:
         settings = Settings(
             hinge=resolved.hinge,
@@ -53,7 +60,7 @@ class OnlineLearner:
             mover = LangevinMover(float(model.weight_step))
         else:
             mover = ThermostatMover(float(model.weight_step))
-        self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
+        self.chain = kind(settings, mover, spawn_generators(rng, N_SHARES))
         self.posterior = TopicPosterior(model.n_topics)
         self._n_draws, self._n_threads = model.n_draws, n_threads
         self._crew: Crew | None = None

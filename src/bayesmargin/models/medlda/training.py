@@ -17,6 +17,7 @@ from bayesmargin.models.medlda.learners import (
 from bayesmargin.models.medlda.link import ScoreLink, fit_link
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.prediction import infer
+from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray, IntArray
@@ -25,8 +26,10 @@ from bayesmargin.types import FloatArray, IntArray
 MAX_HELD_OUT = 300
 
 
-def select(documents: Documents, chosen: IntArray) -> Documents:
+def select(documents: Any, chosen: IntArray) -> Any:
     """The chosen documents as a corpus of their own."""
+    if not isinstance(documents, Documents):
+        return documents.select(chosen)  # documents on a cluster stay there
     parts = [documents.words[documents.offsets[d] : documents.offsets[d + 1]] for d in chosen]
     words = np.concatenate(parts) if parts else documents.words[:0]
     ends = np.concatenate([[0], np.cumsum(documents.lengths[chosen])]).astype(np.int64)
@@ -39,6 +42,8 @@ class Training:
     A chain has one learner; with one-vs-rest one a class, each with topics of its own. Chains are
     independent: they differ in their topics, and predictions average over them.
     """
+
+    kind = Chain
 
     def __init__(
         self, model: Any, resolved: Resolved, code: LabelCode, n_words: int, n_threads: int
@@ -71,7 +76,13 @@ class Training:
                 learner = StreamLearner(model, self.resolved, self.n_words, part.shape[1], rng)
             else:
                 learner = OnlineLearner(
-                    model, self.resolved, self.n_words, part.shape[1], self.n_threads, rng
+                    model,
+                    self.resolved,
+                    self.n_words,
+                    part.shape[1],
+                    self.n_threads,
+                    rng,
+                    self.kind,
                 )
             self.learners.append(learner)
 
