@@ -46,7 +46,8 @@ def main(rows: int, count: int, memory: str) -> None:
     size = rows * FEATURES * 4 / 1e9
     row = [
         rows, size, count, facts["partitions_kept"], driver, facts["anchor_passes"],
-        facts["rows_in_reach"], facts["stations"], seconds, model.diagnostics_.trustworthy, driver < 1000.0,
+        facts["rows_in_reach"], facts["stations"], seconds, model.diagnostics_.trustworthy,
+        driver < 1000.0,
     ]  # fmt: skip
     finish("distributed_memory", HEADER, [row], bool(row[-1]))
 

@@ -19,7 +19,7 @@ from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.cluster import ClientCluster
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem
-from bayesmargin.distributed.sampler import DistributedSampler
+from bayesmargin.distributed.sampler import distributed_sampler
 from bayesmargin.distributed.shards import Model
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers import SSGNHT
@@ -50,7 +50,7 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
         n = X.shape[1] + 1
         model = Model(1.0, 1.0, True, GaussianBelief(np.zeros(n), np.ones(n)), 2)
         problem = ShardedProblem(shards.cluster, shards, model)
-        sampler = DistributedSampler(SSGNHT(), 1000)
+        sampler = distributed_sampler(SSGNHT(), 1000)
         generators = spawn_generators(1, CHAINS + 1)
         began = time.perf_counter()
         anchor = fit_sharded_anchor(problem, np.random.default_rng(0))

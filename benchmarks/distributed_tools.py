@@ -18,7 +18,7 @@ def workers(count: int, memory: str = "auto") -> Iterator[Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
-        options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": memory}
+        options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory}
         with LocalCluster(n_workers=count, **options) as cluster, Client(cluster) as client:
             yield client
 

@@ -15,7 +15,7 @@ def client():
     with warnings.catch_warnings():
         # Closing sockets of a cluster leaves warnings of the garbage collector behind.
         warnings.simplefilter("ignore", ResourceWarning)
-        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
         with LocalCluster(**options) as cluster, Client(cluster) as client:
             yield client
 
@@ -28,3 +28,11 @@ def clouds():
     centre = np.outer(2 * label - 1, [0.9, 0.5, 0.0, -0.3])
     X = rng.standard_normal((6_000, 4)) + centre
     return X, np.where(label == 1, "yes", "no")
+
+
+@pytest.fixture
+def short_trajectories(monkeypatch):
+    """A few relaxation times are enough for small data."""
+    from bayesmargin.distributed import sampler
+
+    monkeypatch.setattr(sampler, "TRAJECTORY", 1024)

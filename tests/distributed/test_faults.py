@@ -13,7 +13,10 @@ import pytest
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import ClusterError
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.usefixtures("short_trajectories"),
+]
 
 
 def slow_part(X, y):
@@ -59,7 +62,7 @@ def test_lost_scheduler_is_a_clear_error(clouds):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
-        cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+        cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
         lost = Client(cluster)
         closer = threading.Timer(0.3, cluster.close)
         closer.start()

@@ -10,7 +10,10 @@ from scipy import sparse
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import PartitionError
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.usefixtures("short_trajectories"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +59,8 @@ def test_draws_do_not_depend_on_where_they_are_made(client, clouds, monkeypatch)
     assert np.array_equal(there.posterior_["coef"], here.posterior_["coef"])
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, which calls pandas so
+@pytest.mark.filterwarnings("ignore:An error occurred while calling the read_parquet")
 def test_data_frames_and_parquet(client, clouds, single, tmp_path):
     import pandas
 

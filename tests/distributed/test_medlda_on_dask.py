@@ -44,7 +44,7 @@ def test_partitions_stream_through_partial_fit(client, corpus):
     for part in parts_of(X, y):
         alone.partial_fit(*part.compute(), classes=["a", "b", "c"])
     streamed = MedLDAClassifier(**SETTINGS).partial_fit(
-        parts_of(X, y), None, classes=["a", "b", "c"]
+        parts_of(X, y), classes=["a", "b", "c"]
     )
     np.testing.assert_allclose(streamed.topics_, alone.topics_)
     assert (streamed.predict(X) == y).mean() > 0.8
@@ -52,4 +52,4 @@ def test_partitions_stream_through_partial_fit(client, corpus):
 
 def test_other_methods_say_so(client, corpus):
     with pytest.raises(ValueError, match="method='gibbs' does not run on Dask"):
-        MedLDAClassifier(method="gibbs").fit(parts_of(*corpus), None)
+        MedLDAClassifier(method="gibbs").fit(parts_of(*corpus))

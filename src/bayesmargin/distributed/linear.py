@@ -3,22 +3,45 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
 from bayesmargin.calibration import MAX_ROWS, Link
 from bayesmargin.distributed.cluster import active_cluster
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
-from bayesmargin.distributed.sampler import DistributedSampler
+from bayesmargin.distributed.sampler import DistributedSampler, distributed_sampler
 from bayesmargin.distributed.shards import Model
 from bayesmargin.models.linear_fit import LinearData, calibrate, joined
-from bayesmargin.progress import Progress
+from bayesmargin.models.settings import check_linear_settings
+from bayesmargin.progress import Progress, progress_for
+from bayesmargin.random import spawn_generators
 from bayesmargin.sampling import Run, sample
 
 
-def open_shards(X: Any, y: Any, sample_weight: Any) -> Shards:
-    """Shards of a collection on the active cluster."""
+def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Fit a :class:`BayesianLinearSVC` to rows that lie on a cluster."""
+    sampler = distributed_sampler(check_linear_settings(model), model.n_draws)
     parts, n_bytes = open_partitions(X, y, sample_weight)
-    return Shards(active_cluster(), parts, n_bytes)
+    shards = Shards(active_cluster(), parts, n_bytes)
+    check_classification_targets(shards.classes)
+    model._set_classes(shards.classes)
+    shards.encode(model.classes_)
+    _set_features(model, shards.n_columns, shards.facts[0].names)
+    priors = model._initial_priors(shards.n_columns)
+    n_columns = shards.n_columns + int(model.fit_intercept)
+    sampler.check_size(n_columns, 1 if len(priors) > 1 else model._n_blocks())
+    generators = spawn_generators(model.random_state, model.n_chains + 1)
+    with progress_for(model.verbose) as progress:
+        run = sample_shards(shards, priors, model, sampler, generators, progress)
+    model._store(run, calibrate_shards(shards, run, model, generators[-1]))
+
+
+def _set_features(model: Any, count: int, names: tuple[str, ...] | None) -> None:
+    model.n_features_in_ = count
+    if names is not None:
+        model.feature_names_in_ = np.asarray(names, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
 
 
 def sample_shards(

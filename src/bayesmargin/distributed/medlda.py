@@ -48,7 +48,8 @@ def _documents(shard: Shard, number: int) -> Documents:
 
 
 def _facts(shard: Shard) -> DocumentFacts:
-    return DocumentFacts(*shard.values.shape, shard.label, shard.names)
+    n_documents, n_words = shard.values.shape
+    return DocumentFacts(n_documents, n_words, shard.label, shard.names)
 
 
 class DocumentShards:
@@ -178,10 +179,9 @@ class TravellingChain(Chain):
             mine = [self.generators[s] for s in group]
             sent.append(cluster.submit("minibatch", sample_shares, handle, parts, mine))
         found: list[Sampled] = cluster.gather(sent)
-        for mine, theirs in zip(
-            self.generators, [rng for part in found for rng in part.generators], strict=True
-        ):
-            mine.bit_generator.state = theirs.bit_generator.state
+        moved = [rng for part in found for rng in part.generators]
+        for here, there in zip(self.generators, moved, strict=True):
+            here.bit_generator.state = there.bit_generator.state
         for part in found:
             crew.tools[0].counts[present] += part.counts
         totals = np.concatenate([part.totals for part in found]).sum(axis=0)
@@ -232,6 +232,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> ShardedTraining:
             'the partitions one by one to partial_fit (method="pa")'
         )
     cluster = active_cluster()
+    documents: Any
     documents, labels, n_words, names = open_documents(cluster, X, y)
     model.n_features_in_ = n_words
     if names is not None:

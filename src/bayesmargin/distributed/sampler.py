@@ -40,7 +40,7 @@ def distributed_sampler(sampler: Sampler, n_draws: int) -> "DistributedSampler":
             "on Dask collections samplers need control_variates=True and "
             'preconditioner="hessian": without them shards that differ would bias the posterior'
         )
-    return DistributedSampler(sampler, n_draws)
+    return DistributedSampler(sampler, n_draws, TRAJECTORY)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class DistributedSampler(Sampler):
 
     inner: StochasticSampler
     n_draws: int
-    trajectory: int = TRAJECTORY
+    trajectory: int
 
     def check_size(self, n_columns: int, n_blocks: int) -> None:
         """Raise a clear error for more weights than a full covariance allows."""

@@ -53,8 +53,7 @@ def travel(
 ) -> Leg:
     """Some draws at one station; the arguments stay as they are, so that a task can run again."""
     began = time.perf_counter()
-    state = State(*(part.copy() for part in state))
-    rng = copy.deepcopy(rng)
+    state, rng = copy.deepcopy((state, rng))
     draws = np.empty((n_draws, state.position.shape[0]))
     trace = np.empty((n_draws, len(TRACE_NAMES)))
     work = workspace(target, working_type(target))

@@ -146,7 +146,10 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         """
         check_linear_settings(self)
         if is_collection(X):
-            return self._fit_collection(X, y, sample_weight)
+            from bayesmargin.distributed.linear import fit_collection
+
+            fit_collection(self, X, y, sample_weight)
+            return self
         X, y = self._training_rows(X, y, reset=True)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
@@ -159,38 +162,6 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
                 f"y holds only one class, {classes[0]!r}: a classifier needs at least 2 classes"
             )
         self.classes_ = classes
-
-    def _fit_collection(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit rows that lie on a Dask cluster."""
-        from bayesmargin.distributed.linear import calibrate_shards, open_shards, sample_shards
-        from bayesmargin.distributed.sampler import distributed_sampler
-
-        sampler = distributed_sampler(check_linear_settings(self), self.n_draws)
-        shards = open_shards(X, y, sample_weight)
-        check_classification_targets(shards.classes)
-        self._set_classes(shards.classes)
-        shards.encode(self.classes_)
-        self._set_features(shards.n_columns, shards.facts[0].names)
-        priors = self._initial_priors(self.n_features_in_)
-        sampler.check_size(self.n_features_in_ + int(self.fit_intercept), self._sharing_blocks())
-        generators = spawn_generators(self.random_state, self.n_chains + 1)
-        with progress_for(self.verbose) as progress:
-            run = sample_shards(shards, priors, self, sampler, generators, progress)
-        self._store(run)
-        self.diagnostics_ = run.diagnostics
-        self.link_ = calibrate_shards(shards, run, self, generators[-1])
-        return self
-
-    def _set_features(self, count: int, names: Any) -> None:
-        self.n_features_in_ = count
-        if names is not None:
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _sharing_blocks(self) -> int:
-        """Weight vectors that one chain samples together."""
-        return 1 if self._one_vs_rest() else self._n_blocks()
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on from the current posterior with further rows.
@@ -273,12 +244,12 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         generators = spawn_generators(self.random_state, self.n_chains + 1)
         with progress_for(self.verbose) as progress:
             run = sample_linear(data, priors, self, sampler, generators, progress)
-        self._store(run)
-        self.diagnostics_: Diagnostics = run.diagnostics
-        self.link_: Link = calibrate(data, run.weights, self, generators[-1])
+        self._store(run, calibrate(data, run.weights, self, generators[-1]))
         return self
 
-    def _store(self, run: Run) -> None:
+    def _store(self, run: Run, link: Link) -> None:
+        self.diagnostics_: Diagnostics = run.diagnostics
+        self.link_: Link = link
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]

@@ -171,7 +171,7 @@ class MedLDAClassifier(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> "MedLDAClassifier":
+    def fit(self, X: Any, y: Any = None) -> "MedLDAClassifier":
         """Sample topics and weights from documents and labels.
 
         Parameters
@@ -193,7 +193,7 @@ class MedLDAClassifier(
             training.close()
         return self._finish(training)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "MedLDAClassifier":
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "MedLDAClassifier":
         """Go on with further documents: one pass over them in minibatches.
 
         Parameters
