@@ -43,9 +43,7 @@ def test_partitions_stream_through_partial_fit(client, corpus):
     alone = MedLDAClassifier(**SETTINGS)
     for part in parts_of(X, y):
         alone.partial_fit(*part.compute(), classes=["a", "b", "c"])
-    streamed = MedLDAClassifier(**SETTINGS).partial_fit(
-        parts_of(X, y), classes=["a", "b", "c"]
-    )
+    streamed = MedLDAClassifier(**SETTINGS).partial_fit(parts_of(X, y), classes=["a", "b", "c"])
     np.testing.assert_allclose(streamed.topics_, alone.topics_)
     assert (streamed.predict(X) == y).mean() > 0.8
 

@@ -104,17 +104,28 @@ class Stations:
 
 
 def find_stations(
-    problem: ShardedProblem, anchor: GaussianAnchor, rng: np.random.Generator
+    problem: ShardedProblem,
+    anchor: GaussianAnchor,
+    rng: np.random.Generator,
+    *,
+    count: int | None = None,
+    dealt: bool = True,
 ) -> Stations:
-    """One pass over the shards: the gradient at the anchor, and the rows in play."""
+    """One pass over the shards: the gradient at the anchor, and the rows in play.
+
+    ``count`` stations instead of as many as the bias allows, and ``dealt=False``, a station a
+    shard, are there for comparisons.
+    """
     cluster, shards = problem.cluster, problem.shards
     fixed = shared(anchor, problem.model.prior)
     common = share(cluster, (problem.model, fixed))
     seen = shards.map("screen", _in_play, common)
     drift, n_rows = total(cluster, "screen", [cluster.submit("screen", _sums, s) for s in seen])
-    count = int(np.clip(n_rows // (ROWS_PER_WEIGHT * problem.n_weights), 1, len(seen)))
+    if count is None:
+        most = min(len(seen), MOST_STATIONS)
+        count = int(np.clip(n_rows // (ROWS_PER_WEIGHT * problem.n_weights), 1, most))
     rows = [cluster.submit("screen", _rows, s) for s in seen]
-    handles = _dealt(problem, rows, min(count, MOST_STATIONS), rng)
+    handles = _dealt(problem, rows, count, rng) if dealt else rows
     pictures = cluster.gather([cluster.submit("picture", _picture, h, common) for h in handles])
     return Stations(handles, pictures, _shares(pictures, fixed), drift, fixed)
 
