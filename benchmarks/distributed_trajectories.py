@@ -72,7 +72,7 @@ def main(names: list[str]) -> None:
             ("dealt", {}),
         ):
             stations = find_stations(problem, anchor, np.random.default_rng(0), **options)
-            basis = stations.anchor.basis
+            basis = stations.anchor.axes
             for trajectory in (16, 256, 4096):
                 draws = travelled(problem, stations, trajectory)
                 found = {"rmse": float("inf"), "mc_error": float("nan"), "variance": float("inf")}

@@ -77,13 +77,13 @@ class ClientCluster:
     def submit(self, label: str, function: Callable[..., Any], *args: Any) -> Any:
         """Submit a task whose name in the dashboard is ``bayesmargin-label``."""
         key = f"bayesmargin-{label}-{uuid.uuid4().hex}"
-        return self.client.submit(function, *args, key=key, pure=False)
+        return _guarded(lambda: self.client.submit(function, *args, key=key, pure=False))
 
     def read(self, delayed: Sequence[Any]) -> list[Any]:
         """Compute the partitions on the workers and keep them there."""
         from distributed import wait
 
-        futures = self.client.compute(list(delayed))
+        futures = _guarded(lambda: self.client.compute(list(delayed)))
         _guarded(lambda: wait(futures))
         for number, future in enumerate(futures):
             if future.status == "error":

@@ -101,8 +101,7 @@ class DistributedSampler(Sampler):
         if inner.thin is None and len(targets) > 1:
             thin = max(thin, -(-VISITS * self.trajectory // self.n_draws))
         anchor = stations.anchor
-        basis = anchor.factor if anchor.basis is None or not problem.is_binary else anchor.basis
-        coordinates = rotated(anchor.mean, basis)
+        coordinates = rotated(anchor.mean, anchor.axes)
         return Ensemble(
             chains=chains,
             weights=lambda positions: weights_from(coordinates, positions),
@@ -117,7 +116,7 @@ class DistributedSampler(Sampler):
                 "stations": len(targets),
                 "trajectory": self.trajectory,
                 "rows_in_reach": stations.n_rows,
-                "partitions_kept": problem.shards.kept,
+                "partitions_kept": int(problem.shards.kept),
                 "anchor_passes": anchor.iterations,
             },
             temperature=lambda noise, trace: inner.temperature(

@@ -57,6 +57,11 @@ class SharedAnchor(GaussianAnchor):
     basis: FloatArray | None = None
     curvature: FloatArray | None = None
 
+    @property
+    def axes(self) -> FloatArray:
+        """Matrix from positions to deviations from the mean."""
+        return self.factor if self.basis is None else self.basis
+
     def with_prior_axes(self, prior: Belief) -> tuple[FloatArray, FloatArray]:
         """The whitening basis found by the driver."""
         assert self.basis is not None
@@ -64,10 +69,10 @@ class SharedAnchor(GaussianAnchor):
         return self.basis, self.curvature
 
 
-def shared(anchor: GaussianAnchor, prior: Belief) -> SharedAnchor:
-    """The anchor with its whitening basis, where that is used."""
+def shared(anchor: GaussianAnchor, prior: Belief, is_binary: bool) -> SharedAnchor:
+    """The anchor with its whitening basis, where rows are whitened."""
     basis = curvature = None
-    if isinstance(prior, GaussianBelief) and anchor.factor.ndim == 2:
+    if is_binary and isinstance(prior, GaussianBelief) and anchor.factor.ndim == 2:
         basis, curvature = anchor.with_prior_axes(prior)
     return SharedAnchor(anchor.mean, anchor.factor, anchor.iterations, basis, curvature)
 
@@ -117,7 +122,7 @@ def find_stations(
     shard, are there for comparisons.
     """
     cluster, shards = problem.cluster, problem.shards
-    fixed = shared(anchor, problem.model.prior)
+    fixed = shared(anchor, problem.model.prior, problem.is_binary)
     common = share(cluster, (problem.model, fixed))
     seen = shards.map("screen", _in_play, common)
     drift, n_rows = total(cluster, "screen", [cluster.submit("screen", _sums, s) for s in seen])
@@ -240,6 +245,5 @@ def _target(station: Shard, common: tuple[Model, SharedAnchor], facts: Any) -> T
 def moved(stations: Stations, positions: FloatArray) -> GaussianAnchor:
     """Anchor re-estimated from draws in the coordinates of the chains."""
     anchor = stations.anchor
-    factor = anchor.factor if anchor.basis is None else anchor.basis
-    plain = GaussianAnchor(anchor.mean, factor).moved_by(positions)
+    plain = GaussianAnchor(anchor.mean, anchor.axes).moved_by(positions)
     return replace(plain, iterations=anchor.iterations)
