@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from math import ceil, log, sqrt
 from pathlib import Path
 
+from reporting import print_table
+
 FILE = Path(__file__).parent / "results" / "cost_constants.json"
 TASK = 2e-4  # seconds of the scheduler for a task, as Dask's documentation states it
 BANDWIDTH = 1e8  # bytes a second between two workers of a cluster
@@ -27,6 +29,7 @@ class Constants:
 
     row_s: float
     passes: float
+    start_s: float
     iteration_s: float
     trajectory: float
     latency_s: float
@@ -35,11 +38,11 @@ class Constants:
 
     @classmethod
     def from_one(cls, found: dict[str, float], n_rows: int) -> "Constants":
-        passes = found["passes"]
-        row_s = (found["anchor_s"] - 4 * passes * found["latency_s"]) / (passes * n_rows)
-        n = int(found["weights"])
+        passes, n = found["passes"], int(found["weights"])
+        row_s = (found["pass_s"] - 4 * found["latency_s"]) / n_rows
+        start_s = max(0.0, found["anchor_s"] - passes * found["pass_s"])
         return cls(
-            row_s, passes, found["iteration_s"], found["trajectory"], found["latency_s"],
+            row_s, passes, start_s, found["iteration_s"], found["trajectory"], found["latency_s"],
             found["rows_in_play"] / sqrt(n * n_rows), n,
         )  # fmt: skip
 
@@ -48,13 +51,15 @@ class Constants:
         FILE.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
 
-def predicted(c: Constants, rows: int, workers: int, chains: int, rounds: int) -> dict[str, float]:
+def predicted(
+    c: Constants, rows: int, workers: int, chains: int, rounds: int, parts: int | None = None
+) -> dict[str, float]:
     """Seconds of one pass, of the anchor, of dealing the stations, of the chains, and in all."""
-    parts = max(8, ceil(rows / PARTITION), workers)
+    parts = parts or max(8, ceil(rows / PARTITION), workers)
     depth = 2 + ceil(log(parts, 8))
     messages = 1.3 * parts * (TASK + 8.0 * c.weights**2 / (workers * BANDWIDTH))
     one_pass = rows * c.row_s / min(workers, parts) + messages + depth * c.latency_s
-    anchor = c.passes * one_pass
+    anchor = c.start_s + c.passes * one_pass
     moved = c.in_play * sqrt(c.weights * rows) * 4.0 * (c.weights + 4)
     stations = one_pass + moved / (workers * BANDWIDTH) + parts * 8 * TASK
     turns = ceil(chains / workers)
@@ -66,10 +71,16 @@ def predicted(c: Constants, rows: int, workers: int, chains: int, rounds: int) -
     }  # fmt: skip
 
 
+def extrapolated(c: Constants) -> tuple[list[str], list[list[float]]]:
+    """Table of larger clusters, a chain a worker (four at least), ten rounds."""
+    header = ["rows", "workers", "pass_s", "anchor_s", "stations_s", "chains_s", "total_s"]
+    table = [
+        [float(rows), workers, *predicted(c, rows, workers, max(4, workers), 10).values()]
+        for rows in (10**8, 10**9, 10**10)
+        for workers in (1, 2, 10, 100, 1000)
+    ]
+    return header, table
+
+
 if __name__ == "__main__":
-    known = Constants(**json.loads(FILE.read_text()))
-    for rows in (10**8, 10**9, 10**10):
-        for workers in (1, 2, 10, 100, 1000):
-            found = predicted(known, rows, workers, max(4, workers), 10)
-            cells = "  ".join(f"{name} {seconds:9.2f}" for name, seconds in found.items())
-            print(f"{rows:.0e} rows {workers:5d} workers  {cells}")
+    print_table(*extrapolated(Constants(**json.loads(FILE.read_text()))))

@@ -15,8 +15,8 @@ import dask.array as da
 import numpy as np
 
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.distributed.anchor import fit_sharded_anchor
-from bayesmargin.distributed.cluster import ClientCluster
+from bayesmargin.distributed.anchor import _hinges, fit_sharded_anchor
+from bayesmargin.distributed.cluster import ClientCluster, share, total
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.sampler import distributed_sampler
@@ -24,12 +24,15 @@ from bayesmargin.distributed.shards import Model
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers import SSGNHT
 from binary_sets import binary_sets
-from cost_model import Constants, predicted
+from cost_model import Constants, extrapolated, predicted
 from distributed_tools import workers
 from reporting import finish, print_table
 
-ROWS, PARTS, ROUNDS, CHAINS = 1_000_000, 8, 6, 4
-HEADER = ["workers", "rows_per_s", "ratio", "idle_share", "pass_s", "predicted_s", "round_s", "met"]
+ROWS, PARTS, ROUNDS, CHAINS, PASSES = 1_000_000, 8, 6, 4, 5
+HEADER = [
+    "workers", "rows_per_s", "ratio", "idle_share", "pass_s", "predicted_pass_s", "round_s",
+    "predicted_round_s", "met",
+]  # fmt: skip
 
 
 def enlarged() -> tuple[np.ndarray, np.ndarray]:
@@ -52,16 +55,19 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
         problem = ShardedProblem(shards.cluster, shards, model)
         sampler = distributed_sampler(SSGNHT(), 1000)
         generators = spawn_generators(1, CHAINS + 1)
-        began = time.perf_counter()
         anchor = fit_sharded_anchor(problem, np.random.default_rng(0))
-        first = time.perf_counter() - began
-        ensemble = sampler.start(problem, generators)  # everything is compiled after this
+        ensemble = sampler.start(problem, generators)
         fleet = ensemble.advance.__self__
         draws = ensemble.round_draws(ensemble.thin)
-        ensemble.advance(draws, ensemble.thin)
+        ensemble.advance(draws, ensemble.thin)  # everything is compiled after this
         began = time.perf_counter()
         fit_sharded_anchor(problem, np.random.default_rng(0))
         anchor_seconds = time.perf_counter() - began
+        began = time.perf_counter()
+        for _ in range(PASSES):
+            common = share(problem.cluster, (model, anchor))
+            total(problem.cluster, "anchor", shards.map("anchor", _hinges, common))
+        pass_seconds = (time.perf_counter() - began) / PASSES
         computing, read = fleet.seconds_computing, fleet.rows_read
         began = time.perf_counter()
         for _ in range(ROUNDS):
@@ -77,8 +83,8 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
             "rows_per_s": read / seconds,
             "idle": 1.0 - computing / (count * seconds),
             "anchor_s": anchor_seconds,
+            "pass_s": pass_seconds,
             "passes": anchor.iterations + 1,
-            "first_anchor_s": first,
             "round_s": seconds / ROUNDS,
             "iteration_s": computing / (ROUNDS * CHAINS * draws * ensemble.thin),
             "trajectory": draws * ensemble.thin,
@@ -97,20 +103,13 @@ if __name__ == "__main__":
     for found in (one, two):
         ratio = found["rows_per_s"] / one["rows_per_s"]
         met = (found is one or ratio >= 1.7) and found["idle"] <= 0.1
-        guess = predicted(constants, ROWS, int(found["workers"]), CHAINS, ROUNDS)
+        guess = predicted(constants, ROWS, int(found["workers"]), CHAINS, 1, PARTS)
         table.append([
-            found["workers"], found["rows_per_s"], ratio, found["idle"], found["anchor_s"],
-            guess["anchor"], found["round_s"], met,
+            found["workers"], found["rows_per_s"], ratio, found["idle"], found["pass_s"],
+            guess["pass"], found["round_s"], guess["chains"], met,
         ])  # fmt: skip
     print(one)
     print(two)
     constants.write()
-    larger = [
-        [rows, count, *predicted(constants, rows, count, max(CHAINS, count), 10).values()]
-        for rows in (10**8, 10**9, 10**10)
-        for count in (1, 2, 10, 100, 1000)
-    ]
-    print_table(
-        ["rows", "workers", "read_pass_s", "anchor_s", "stations_s", "chains_s", "total_s"], larger
-    )
+    print_table(*extrapolated(constants))
     finish("distributed_speed", HEADER, table, all(row[-1] for row in table))

@@ -225,10 +225,13 @@ def fit_multiclass_anchor(problem: Problem, rng: np.random.Generator) -> Gaussia
     return alternate(_Here(problem, rows))
 
 
-def alternate(sums: RowSums) -> GaussianAnchor:
+def alternate(sums: RowSums, start: GaussianAnchor | None = None) -> GaussianAnchor:
     """Minimise the smoothed energy, renew the covariance, until neither moves."""
     size = sums.n_classes * sums.n_columns
-    anchor = GaussianAnchor(np.zeros(size), initial_factor(sums.n_classes, sums.n_columns))
+    anchor = start
+    if anchor is None:
+        factor = initial_factor(sums.n_classes, sums.n_columns)
+        anchor = GaussianAnchor(np.zeros(size), factor)
     passes, before = 0, np.inf
     for _ in range(OUTER_ITERATIONS):
         sums.smooth_at(anchor)
