@@ -20,7 +20,7 @@ from reporting import finish
 
 PART, FEATURES = 1_000_000, 28
 HEADER = [
-    "rows", "gigabytes", "workers", "kept", "driver_mb", "anchor_passes", "rows_in_play",
+    "rows", "gigabytes", "workers", "partitions_kept", "driver_mb", "anchor_passes", "rows_in_play",
     "stations", "seconds", "trustworthy", "met",
 ]  # fmt: skip
 
