@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.distributed.cluster import ClientCluster
 from bayesmargin.errors import ClusterError
 
 pytestmark = [
@@ -34,11 +37,6 @@ def fitted(clouds):
     return BayesianLinearSVC(random_state=3, n_chains=2, n_draws=100).fit(partitions(clouds))
 
 
-def keep_fitting(clouds):
-    for _ in range(20):
-        fitted(clouds)
-
-
 def test_killed_and_late_workers_change_nothing(client, clouds):
     wanted = fitted(clouds).posterior_["coef"]
 
@@ -57,16 +55,20 @@ def test_killed_and_late_workers_change_nothing(client, clouds):
     assert np.array_equal(wanted, found)
 
 
-def test_lost_scheduler_is_a_clear_error(clouds):
-    from distributed import Client, LocalCluster
+def test_lost_scheduler_is_a_clear_error(tmp_path):
+    from distributed import Client
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
-        lost = Client(cluster)
-        closer = threading.Timer(0.3, cluster.close)
-        closer.start()
-        with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost"):
-            keep_fitting(clouds)
-        closer.join()
-        lost.close()
+    file = str(tmp_path / "scheduler.json")
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", file]
+    command += ["--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
+    scheduler = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        with Client(scheduler_file=file, timeout=30, set_as_default=False) as lost:
+            cluster = ClientCluster(lost)
+            waiting = cluster.submit("look", float, 1)  # no worker will ever take it
+            scheduler.kill()
+            with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost"):
+                cluster.gather([waiting])
+    finally:
+        scheduler.kill()
+        scheduler.wait()

@@ -7,14 +7,18 @@ die with their worker: :meth:`Cluster.share` puts a value into the graph instead
 
 import logging
 import os
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
+import numpy as np
+
 from bayesmargin.errors import ClusterError, PartitionError
 
 FAN_IN = 8  # results that one step of a reduction takes together
+REFRESH = 2.0  # seconds for which the list of workers is believed
 _logger = logging.getLogger("bayesmargin")
 
 
@@ -28,6 +32,9 @@ class Cluster(Protocol):
 
     def read(self, delayed: Sequence[Any]) -> list[Any]:
         """Handles of delayed partitions, computed once and kept."""
+
+    def submit_to(self, number: int, label: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Like ``submit``, if possible to worker ``number``, counted round and round."""
 
     def submit_reading(
         self, label: str, function: Callable[..., Any], delayed: Any, *args: Any
@@ -73,11 +80,29 @@ class ClientCluster:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self._known: list[str] = []
+        self._asked = -np.inf
+
+    def _workers(self) -> list[str]:
+        """Addresses of the workers, asked for at most every few seconds."""
+        if time.monotonic() - self._asked > REFRESH:
+            info = _guarded(lambda: self.client.scheduler_info(n_workers=-1))
+            self._known, self._asked = sorted(info["workers"]), time.monotonic()
+        return self._known
 
     def submit(self, label: str, function: Callable[..., Any], *args: Any) -> Any:
         """Submit a task whose name in the dashboard is ``bayesmargin-label``."""
         key = f"bayesmargin-{label}-{uuid.uuid4().hex}"
         return _guarded(lambda: self.client.submit(function, *args, key=key, pure=False))
+
+    def submit_to(self, number: int, label: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Submit with a preference; a worker that is gone or late changes nothing."""
+        key = f"bayesmargin-{label}-{uuid.uuid4().hex}"
+        known, options = self._workers(), {}
+        if known:
+            chosen = [known[number % len(known)]]
+            options = {"workers": chosen, "allow_other_workers": True}
+        return _guarded(lambda: self.client.submit(function, *args, key=key, pure=False, **options))
 
     def read(self, delayed: Sequence[Any]) -> list[Any]:
         """Compute the partitions on the workers and keep them there."""
@@ -155,6 +180,10 @@ class LocalThreads:
     def submit(self, label: str, function: Callable[..., Any], *args: Any) -> Any:
         """Submit a task; its dependencies were submitted before it, so waiting cannot block."""
         return self.pool.submit(lambda: function(*(_value(arg) for arg in args)))
+
+    def submit_to(self, number: int, label: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Threads are all alike."""
+        return self.submit(label, function, *args)
 
     def read(self, delayed: Sequence[Any]) -> list[Any]:
         """Compute the partitions one after another and keep them."""

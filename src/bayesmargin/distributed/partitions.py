@@ -10,6 +10,7 @@ from bayesmargin.distributed.shards import Facts, encoded, facts_of, make_shard
 from bayesmargin.errors import PartitionError
 from bayesmargin.types import IntArray
 
+LABEL, WEIGHT = "bayesmargin label", "bayesmargin weight"
 KEEP = 0.6  # share of the workers' memory up to which partitions are kept between passes
 
 
@@ -91,9 +92,11 @@ def open_partitions(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
             )
         opened = [delayed(_from_pair)(part, k, len(X)) for k, part in enumerate(X)]
         return opened, float("nan")
-    blocks, n_bytes = _row_blocks(X)
     if y is None:
         raise ValueError("y=None is not allowed: pass the labels as a Dask array or series")
+    if hasattr(X, "assign") and hasattr(y, "to_frame"):
+        return _of_frame(X, y, weight)
+    blocks, n_bytes = _row_blocks(X)
     labels = _aligned(X, y, len(blocks), "y")
     weights = [None] * len(blocks) if weight is None else _aligned(X, weight, len(blocks), "weight")
     make = delayed(make_shard, pure=False)
@@ -101,6 +104,32 @@ def open_partitions(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
     opened = [make(b, label, w, k, len(blocks)) for k, (b, label, w) in enumerate(zipped)]
     assert all(isinstance(part, Delayed) for part in opened)
     return opened, n_bytes
+
+
+def _of_frame(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
+    """Shards of a data frame with its labels as one more column.
+
+    One frame and not two: Dask joins small files when few columns of them are wanted, so that the
+    partitions of rows and labels need not match once they are read.
+    """
+    from dask import delayed
+
+    extra = {LABEL: y} if weight is None else {LABEL: y, WEIGHT: weight}
+    try:
+        parts = X.assign(**extra).to_delayed()
+    except ValueError as error:
+        raise ValueError(
+            f"y and sample_weight do not match the partitions of X, take them from the same data "
+            f"frame: {error}"
+        ) from error
+    make = delayed(_from_frame, pure=False)
+    return [make(part, weight is not None, k, len(parts)) for k, part in enumerate(parts)], np.nan
+
+
+def _from_frame(frame: Any, weighted: bool, number: int, count: int) -> Any:
+    rows = frame.drop(columns=[LABEL, WEIGHT] if weighted else [LABEL])
+    weight = frame[WEIGHT] if weighted else None
+    return make_shard(rows, frame[LABEL], weight, number, count)
 
 
 def _from_pair(pair: Any, number: int, count: int) -> Any:
@@ -120,7 +149,7 @@ def _row_blocks(X: Any) -> tuple[list[Any], float]:
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         return list(X.to_delayed().ravel()), float(X.nbytes)
-    return list(X.to_delayed()), float("nan")
+    return list(X.to_delayed(optimize_graph=False)), float("nan")
 
 
 def _aligned(X: Any, y: Any, count: int, name: str) -> list[Any]:

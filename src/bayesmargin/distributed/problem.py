@@ -44,8 +44,9 @@ def sample_rows(shards: Shards, count: int, rng: np.random.Generator) -> Shard:
     sizes = shards.sizes
     count = min(count, int(sizes.sum()))
     # Chances in place of numpy's hypergeometric law, which stops at a thousand million rows.
-    share = rng.multinomial(count, sizes / sizes.sum())
-    share = np.minimum(share, sizes)
+    share = np.minimum(rng.multinomial(count, sizes / sizes.sum()), sizes)
+    if count == sizes.sum():
+        share = sizes
     seeds: list[Any] = rng.bit_generator.seed_seq.spawn(len(sizes))  # type: ignore[attr-defined]
     handles = [
         shards.at(k, "sample", sampled, int(share[k]), seeds[k])

@@ -1,7 +1,9 @@
 """Chains that travel between stations, one task a trajectory.
 
 A task receives the target of a station, the chain's state and its generator, and returns both moved
-on, with the draws. The same generator chooses the next station. Draws therefore depend on the seed
+on, with the draws. The same generator chooses the next station. A chain keeps to one worker if it
+can, so that workers are equally busy; a station that the worker does not hold yet is copied to it,
+once. Draws therefore depend on the seed
 and on the stations alone, not on workers, their number, their speed or their death.
 """
 
@@ -129,7 +131,7 @@ class Fleet:
                 size = min(wanted, int(chain.place[1]))
                 args = (self.dynamics, chain.state, chain.rng, size, thin)
                 target = self.targets[int(chain.place[0])]
-                sent.append(self.cluster.submit("trajectory", travel, target, *args))
+                sent.append(self.cluster.submit_to(c, "trajectory", travel, target, *args))
             for c, leg in zip(list(left), self.cluster.gather(sent), strict=True):
                 self._receive(self.chains[c], leg)
                 left[c] -= len(leg.draws)
