@@ -31,3 +31,15 @@ class PartitionError(RuntimeError):
 
 class ClusterError(RuntimeError):
     """The Dask cluster cannot finish the work: its scheduler is gone, or a task kills workers."""
+
+
+class CheckpointWarning(BayesmarginWarning):
+    """A checkpoint could not be written or was damaged; the message says what was done instead."""
+
+
+class SavedModelError(ValueError):
+    """A saved model cannot be trusted: damaged, incomplete, newer than this library, or foreign."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be used: it belongs to other data or settings, or is damaged."""

@@ -72,3 +72,25 @@ def test_lost_scheduler_is_a_clear_error(tmp_path):
     finally:
         scheduler.kill()
         scheduler.wait()
+
+
+def test_lost_fit_goes_on_from_its_checkpoint(client, clouds, tmp_path, monkeypatch):
+    """The scheduler is lost in the middle of sampling; another fit ends with the same draws."""
+    settings = {"random_state": 3, "n_chains": 2, "n_draws": 100}
+    wanted = BayesianLinearSVC(**settings).fit(partitions(clouds)).posterior_["coef"]
+    settings |= {"checkpoint": tmp_path / "fit", "checkpoint_every": 1e-9}
+    gather, seen = ClientCluster.gather, []
+
+    def failing(cluster, handles):
+        seen.extend(handles)
+        if sum("trajectory" in str(handle.key) for handle in seen) > 12:
+            raise ClusterError("the connection to the Dask scheduler was lost")
+        return gather(cluster, handles)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ClientCluster, "gather", failing)
+        with pytest.raises(ClusterError, match="lost"):
+            BayesianLinearSVC(**settings).fit(partitions(clouds))
+    assert (tmp_path / "fit").exists()
+    found = BayesianLinearSVC(**settings).fit(partitions(clouds)).posterior_["coef"]
+    assert np.array_equal(wanted, found)

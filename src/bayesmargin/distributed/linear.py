@@ -16,6 +16,7 @@ from bayesmargin.models.settings import check_linear_settings
 from bayesmargin.progress import Progress, progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.sampling import Run, sample
+from bayesmargin.saving.journal import Journal
 
 
 def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
@@ -30,10 +31,13 @@ def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     priors = model._initial_priors(shards.n_columns)
     n_columns = shards.n_columns + int(model.fit_intercept)
     sampler.check_size(n_columns, 1 if len(priors) > 1 else model._n_blocks())
-    generators = spawn_generators(model.random_state, model.n_chains + 1)
-    with progress_for(model.verbose) as progress:
-        run = sample_shards(shards, priors, model, sampler, generators, progress)
-    model._store(run, calibrate_shards(shards, run, model, generators[-1]))
+    digests = [] if model.checkpoint is None else shards.digests()
+    with model._checkpointing(digests, priors) as checkpoint:
+        generators = spawn_generators(checkpoint.random_state, model.n_chains + 1)
+        with progress_for(model.verbose) as progress:
+            journal = Journal(checkpoint)
+            run = sample_shards(shards, priors, model, sampler, generators, progress, journal)
+        model._store(run, calibrate_shards(shards, run, model, generators[-1]))
 
 
 def _set_features(model: Any, count: int, names: tuple[str, ...] | None) -> None:
@@ -51,6 +55,7 @@ def sample_shards(
     sampler: DistributedSampler,
     generators: list[np.random.Generator],
     progress: Progress,
+    journal: Journal,
 ) -> Run:
     """Sample one problem, or with several priors one binary problem a class (one-vs-rest)."""
     n_classes = len(settings.classes_)
@@ -67,7 +72,8 @@ def sample_shards(
         )
         problem: Any = ShardedProblem(shards.cluster, shards, model)
         spawned = [rng.spawn(1)[0] for rng in generators]
-        runs.append(sample(problem, sampler, spawned, settings.n_draws, None, progress))
+        run = sample(problem, sampler, spawned, settings.n_draws, None, progress, journal)
+        runs.append(run)
     return joined(runs)
 
 

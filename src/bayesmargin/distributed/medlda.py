@@ -26,6 +26,7 @@ from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.ssgrld import Chain, Settings
 from bayesmargin.models.medlda.training import Training, select
+from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.types import FloatArray, IntArray
 
 GROUPS = 4  # tasks of a minibatch; the result does not depend on it
@@ -239,14 +240,25 @@ def fit_documents(model: Any, X: Any, y: Any) -> ShardedTraining:
         model.feature_names_in_ = np.asarray(names, dtype=object)
     code = learn_code(labels)
     resolved = resolve(model, code.n_classifiers)
-    training = ShardedTraining(model, resolved, code, n_words, count_threads(model.n_jobs))
-    training.cluster = cluster
-    try:
-        training.run(model, documents, code.signs(labels))
-        training.leave()
-    finally:
-        training.close()
-    return training
+    digests = []
+    if model.checkpoint is not None:
+        digests = cluster.gather([cluster.submit("look", digest, s) for s in documents.shards])
+    with model._checkpointing(digests, labels) as checkpoint:
+        threads = count_threads(model.n_jobs)
+        seed = checkpoint.random_state
+        training = ShardedTraining(model, resolved, code, n_words, threads, seed)
+        training.cluster = cluster
+        try:
+            training.run(model, documents, code.signs(labels), checkpoint)
+            training.leave()
+        finally:
+            training.close()
+        return training
+
+
+def digest(documents: Documents) -> str:
+    """Hash of the documents of a shard."""
+    return data_fingerprint(documents)
 
 
 def partition_pairs(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:

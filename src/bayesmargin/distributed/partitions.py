@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.distributed.cluster import Cluster
-from bayesmargin.distributed.shards import Facts, encoded, facts_of, make_shard
+from bayesmargin.distributed.shards import Facts, digest, encoded, facts_of, make_shard
 from bayesmargin.errors import PartitionError
 from bayesmargin.types import IntArray
 
@@ -66,6 +66,10 @@ class Shards:
         self.facts = [
             fact._replace(n_rows=new.n_rows) for fact, new in zip(self.facts, sizes, strict=True)
         ]
+
+    def digests(self) -> list[str]:
+        """Hashes of the shards, by which a checkpoint knows its data; made on the workers."""
+        return self.cluster.gather(self.map("look", digest))
 
     def map(self, label: str, function: Any, *args: Any) -> list[Any]:
         """Handles of ``function(shard, *args)`` for every shard."""

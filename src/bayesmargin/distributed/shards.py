@@ -11,6 +11,7 @@ from bayesmargin.errors import PartitionError
 from bayesmargin.models.linear_fit import LinearData, make_problem
 from bayesmargin.problem import Problem
 from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
+from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -102,6 +103,11 @@ def encoded(shard: Shard, classes: Any) -> Shard:
         shard = shard.take(np.flatnonzero(shard.weight > 0.0))
     index = np.searchsorted(classes, shard.label).astype(np.min_scalar_type(len(classes)))
     return Shard(shard.values, index, shard.weight)
+
+
+def digest(shard: Shard) -> str:
+    """Hash of everything that a shard holds."""
+    return data_fingerprint([shard.values, shard.label, shard.weight])
 
 
 def joined(shards: list[Shard]) -> Shard:
