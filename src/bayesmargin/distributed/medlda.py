@@ -22,6 +22,7 @@ from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
+from bayesmargin.models.medlda.learners import OnlineLearner
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.ssgrld import Chain, Settings
@@ -151,40 +152,43 @@ def sample_shares(
     return Sampled(generators, counts, totals, gradients)
 
 
-class TravellingChain(Chain):
-    """An SSGRLD chain whose minibatches are sampled on the workers, while it has a cluster."""
+class ClusterCrew(Crew):
+    """Workers of a cluster that share the work of a minibatch; topics are moved by this process."""
 
-    cluster: Cluster | None = None
+    def __init__(self, cluster: Cluster, chain: Chain) -> None:
+        super().__init__(1, chain.make_tool)
+        self.cluster = cluster
+        self.elsewhere = self.sample
 
-    def _sample(
-        self, documents: Documents, signs: IntArray, chosen: IntArray, coef: FloatArray, crew: Crew
+    def sample(
+        self,
+        chain: Chain,
+        documents: Documents,
+        signs: IntArray,
+        chosen: IntArray,
+        coef: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        cluster = self.cluster
-        if cluster is None:
-            return super()._sample(documents, signs, chosen, coef, crew)
-        settings, width = self.settings, self.topics.shape[1]
+        """Summed subgradients and topic totals; counts go to the tool of this process."""
+        settings, width = chain.settings, chain.topics.shape[1]
         by_topic = np.zeros((width, settings.n_classes))
         by_topic[: settings.n_topics] = coef.T
         # Words are renumbered in their order, so that sorted words stay sorted.
         present, compact = np.unique(documents.words, return_inverse=True)
         renumbered = documents._replace(words=compact.ravel().astype(documents.words.dtype))
-        scale = inverse_sums(self.sums, settings.n_topics)
-        common = Common(settings, by_topic, self.topics[present], scale)
-        handle = share(cluster, common)
-        shares = cut(chosen.shape[0])
+        scale = inverse_sums(chain.sums, settings.n_topics)
+        handle = share(self.cluster, Common(settings, by_topic, chain.topics[present], scale))
         sent = []
         for group in np.array_split(np.arange(N_SHARES), GROUPS):
-            parts = [
-                (select(renumbered, chosen[shares[s]]), signs[chosen[shares[s]]]) for s in group
-            ]
-            mine = [self.generators[s] for s in group]
-            sent.append(cluster.submit("minibatch", sample_shares, handle, parts, mine))
-        found: list[Sampled] = cluster.gather(sent)
+            own = [chosen[cut(chosen.shape[0])[s]] for s in group]
+            parts = [(select(renumbered, places), signs[places]) for places in own]
+            mine = [chain.generators[s] for s in group]
+            sent.append(self.cluster.submit("minibatch", sample_shares, handle, parts, mine))
+        found: list[Sampled] = self.cluster.gather(sent)
         moved = [rng for part in found for rng in part.generators]
-        for here, there in zip(self.generators, moved, strict=True):
+        for here, there in zip(chain.generators, moved, strict=True):
             here.bit_generator.state = there.bit_generator.state
         for part in found:
-            crew.tools[0].counts[present] += part.counts
+            self.tools[0].counts[present] += part.counts
         totals = np.concatenate([part.totals for part in found]).sum(axis=0)
         gradients = np.concatenate([part.gradients for part in found]).sum(axis=0)
         return gradients[:, : settings.n_topics], totals
@@ -193,21 +197,14 @@ class TravellingChain(Chain):
 class ShardedTraining(Training):
     """A fit whose documents lie on a cluster."""
 
-    kind = TravellingChain
-    cluster: Cluster | None = None
-
-    def start(self, model: Any, documents: Any, signs: IntArray) -> None:
-        """Make the learners and send their chains to the cluster."""
-        super().start(model, documents, signs)
-        for learner in self.learners:
-            learner.chain.cluster = self.cluster  # type: ignore[attr-defined]
-
     def learn(self, documents: Any, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """Every learner takes in the chosen documents."""
-        if isinstance(documents, DocumentShards):
-            documents, signs = documents.fetch(chosen), signs[chosen]
-            chosen = np.arange(len(chosen))
-        super().learn(documents, signs, chosen, total)
+        """Every learner takes in the chosen documents, sampled on the workers."""
+        for learner in self.learners:
+            assert isinstance(learner, OnlineLearner)
+            learner.send_to(ClusterCrew(documents.cluster, learner.chain))
+        part = documents.fetch(chosen)
+        super().learn(part, signs[chosen], np.arange(len(chosen)), total)
+        self.close()  # nothing of the cluster is left for a checkpoint to find
 
     def infer(self, documents: Any, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
         """Topic shares and scores; documents on the cluster (those held out) are fetched."""
@@ -215,17 +212,17 @@ class ShardedTraining(Training):
             documents = documents.fetch(np.arange(documents.n_documents))
         return super().infer(documents, n_draws)
 
-    def leave(self) -> None:
-        """Let the cluster go: what is fitted no longer needs it."""
-        if self.held_out is not None and isinstance(self.held_out[0], DocumentShards):
-            held, signs = self.held_out
-            self.held_out = (held.fetch(np.arange(held.n_documents)), signs)
-        self.cluster = None
-        for learner in self.learners:
-            learner.chain.cluster = None  # type: ignore[attr-defined]
+    def settled(self) -> Training:
+        """The same training without the cluster, which what is fitted no longer needs."""
+        if self.held_out is not None:
+            held: Any = self.held_out[0]
+            self.held_out = (held.fetch(np.arange(held.n_documents)), self.held_out[1])
+        plain = Training.__new__(Training)
+        plain.__dict__.update(self.__dict__)
+        return plain
 
 
-def fit_documents(model: Any, X: Any, y: Any) -> ShardedTraining:
+def fit_documents(model: Any, X: Any, y: Any) -> Training:
     """Train a :class:`MedLDAClassifier` on a Dask collection of counts."""
     if model.method != "ssgrld":
         raise ValueError(
@@ -247,13 +244,8 @@ def fit_documents(model: Any, X: Any, y: Any) -> ShardedTraining:
         threads = count_threads(model.n_jobs)
         seed = checkpoint.random_state
         training = ShardedTraining(model, resolved, code, n_words, threads, seed)
-        training.cluster = cluster
-        try:
-            training.run(model, documents, code.signs(labels), checkpoint)
-            training.leave()
-        finally:
-            training.close()
-        return training
+        training.run(model, documents, code.signs(labels), checkpoint)
+        return training.settled()
 
 
 def digest(documents: Documents) -> str:

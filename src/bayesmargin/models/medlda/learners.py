@@ -33,14 +33,7 @@ class OnlineLearner:
     """SSGRLD: minibatches, draws kept along the second half of the chain."""
 
     def __init__(
-        self,
-        model: Any,
-        resolved: Resolved,
-        n_words: int,
-        n_classes: int,
-        n_threads: int,
-        rng: Any,
-        kind: type[Chain] = Chain,
+        self, model: Any, resolved: Resolved, n_words: int, n_classes: int, n_threads: int, rng: Any
     ) -> None:
         settings = Settings(
             hinge=resolved.hinge,
@@ -60,7 +53,7 @@ class OnlineLearner:
             mover = LangevinMover(float(model.weight_step))
         else:
             mover = ThermostatMover(float(model.weight_step))
-        self.chain = kind(settings, mover, spawn_generators(rng, N_SHARES))
+        self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
         self.posterior = TopicPosterior(model.n_topics)
         self._n_draws, self._n_threads = model.n_draws, n_threads
         self._crew: Crew | None = None
@@ -73,6 +66,10 @@ class OnlineLearner:
         if self.posterior.due(self.chain.time, self._n_draws):
             self.posterior.add(self.chain.topics, self.chain.coef)
             self.posterior.drop_oldest(self._n_draws)
+
+    def send_to(self, crew: Crew) -> None:
+        """Let another crew do the work until :meth:`close`."""
+        self._crew = crew
 
     def close(self) -> None:
         """Let threads and their count buffers go."""

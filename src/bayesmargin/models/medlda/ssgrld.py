@@ -103,6 +103,8 @@ class Chain:
         self, documents: Documents, signs: IntArray, chosen: IntArray, coef: FloatArray, crew: Crew
     ) -> tuple[FloatArray, FloatArray]:
         """Sampled documents: summed subgradients (L, K) and topic totals (P,)."""
+        if crew.elsewhere is not None:
+            return crew.elsewhere(self, documents, signs, chosen, coef)
         settings, width = self.settings, self.topics.shape[1]
         by_topic = np.zeros((width, settings.n_classes))
         by_topic[: settings.n_topics] = coef.T

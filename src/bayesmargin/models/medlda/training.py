@@ -19,7 +19,6 @@ from bayesmargin.models.medlda.link import ScoreLink, fit_link
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
-from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
@@ -45,8 +44,6 @@ class Training:
     A chain has one learner; with one-vs-rest one a class, each with topics of its own. Chains are
     independent: they differ in their topics, and predictions average over them.
     """
-
-    kind = Chain
 
     def __init__(
         self,
