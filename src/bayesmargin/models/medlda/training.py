@@ -83,13 +83,7 @@ class Training:
                 learner = StreamLearner(model, self.resolved, self.n_words, part.shape[1], rng)
             else:
                 learner = OnlineLearner(
-                    model,
-                    self.resolved,
-                    self.n_words,
-                    part.shape[1],
-                    self.n_threads,
-                    rng,
-                    self.kind,
+                    model, self.resolved, self.n_words, part.shape[1], self.n_threads, rng
                 )
             self.learners.append(learner)
 
