@@ -32,6 +32,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 
 autosummary_generate = True
@@ -39,7 +40,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_param = False
 
 # Cross references are checked. Types of other packages have no page here (the site is built
@@ -63,4 +64,6 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "min_reported_time": 0,
     "show_signature": False,
+    "write_computation_times": False,
+    "capture_repr": (),
 }
