@@ -40,11 +40,7 @@ GROUPS = (
     ("For authors of samplers", "bayesmargin.problem", ["Problem"]),
 )
 # Modules whose own text explains something that other pages point to.
-EXPLAINED = (
-    "bayesmargin.models.infinite_svc.prediction",
-    "bayesmargin.samplers.augmentation",
-    "bayesmargin.samplers.lazy",
-)
+EXPLAINED = ("bayesmargin.models.infinite_svc.prediction",)
 TABLE = """{heading}
 {line}
 
