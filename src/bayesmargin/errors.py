@@ -23,3 +23,7 @@ class InterruptedWarning(BayesmarginWarning):
 
 class DivergenceError(ArithmeticError):
     """A chain left every bounded region: the step chosen is too large for this target."""
+
+
+class DataError(ValueError):
+    """A file or table cannot be used as it is; the message says where and what to do."""
