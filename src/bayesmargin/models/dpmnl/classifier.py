@@ -18,10 +18,11 @@ from bayesmargin.models.infinite_svc.defaults import (
 from bayesmargin.models.settings import require_count
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers.base import require_positive
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray
 
 
-class DPMNLClassifier(ClassifierMixin, BaseEstimator):
+class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
     r"""Dirichlet-process mixture of multinomial logit models (Shahbaba and Neal, 2009).
 
     The generative cousin of :class:`InfiniteSVC`: independent normal covariates and a softmax in
@@ -45,6 +46,11 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
         Leapfrog steps of a trajectory (the original used 200).
     random_state : int, Generator, RandomState or None
         Seed.
+    checkpoint : path-like or None
+        File to which the state of a fit is written every ``checkpoint_every`` seconds; a fit with
+        the same data and settings goes on from it. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -74,6 +80,8 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
         step: float = 0.2,
         n_leapfrog: int = 30,
         random_state: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
@@ -83,6 +91,8 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
         self.step = step
         self.n_leapfrog = n_leapfrog
         self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _check(self) -> int:
         """Check the parameters and return the burn-in."""

@@ -13,10 +13,11 @@ from bayesmargin.models.infinite_svc.prediction import predict_components, predi
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
 from bayesmargin.random import spawn_generators
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 
-class InfiniteSVC(ClassifierMixin, BaseEstimator):
+class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     r"""Dirichlet-process mixture of linear max-margin experts.
 
     .. math::
@@ -77,6 +78,11 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         Equal seeds give equal results whatever ``n_jobs``.
     n_jobs : int or None
         Threads for chains and prediction; -1 uses all cores.
+    checkpoint : path-like or None
+        File to which the state of a fit is written every ``checkpoint_every`` seconds; a fit with
+        the same data and settings goes on from it. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -129,6 +135,8 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         n_chains: int = 1,
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.concentration = concentration
         self.C = C
@@ -153,6 +161,8 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         self.n_chains = n_chains
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.

@@ -21,11 +21,12 @@ from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.medlda.understanding import class_topics, perplexity, top_words
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray
 
 
 class MedLDAClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    SavedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
     r"""Max-margin supervised topic model: topics that predict labels, with their posterior.
 
@@ -89,6 +90,11 @@ class MedLDAClassifier(
         Threads; -1 is every core.
     verbose : int, default=0
         Show progress when positive.
+    checkpoint : path-like or None, default=None
+        File to which the state of a fit is written every ``checkpoint_every`` seconds; a fit with
+        the same data and settings goes on from it. Removed when the fit is complete.
+    checkpoint_every : float, default=60.0
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -146,6 +152,8 @@ class MedLDAClassifier(
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.n_topics = n_topics
         self.alpha = alpha
@@ -169,6 +177,8 @@ class MedLDAClassifier(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Any, y: Any) -> "MedLDAClassifier":
         """Sample topics and weights from documents and labels.
