@@ -123,10 +123,9 @@ def fit(
     validation: Annotated[
         float | None,
         typer.Option(
-            help="Share of the rows held out to watch and report accuracy; 0 learns from all rows "
-            "[default: 0.2]",
+            help="Share of the rows held out to watch and report accuracy; 0 learns from all rows.",
             rich_help_panel=_RUN,
-            show_default=False,
+            show_default="0.2",
         ),
     ] = None,
     n_jobs: Annotated[

@@ -30,6 +30,7 @@ Data = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
+        "--format",
         help="csv, tsv, parquet, svmlight, npz, npy, text or folders, when the name does not tell.",
         rich_help_panel=_READ,
     ),

@@ -120,7 +120,9 @@ class Encoder:
     def _generator(self, value: np.random.Generator, path: str) -> Any:
         state = value.bit_generator.state
         if state["bit_generator"] not in BIT_GENERATORS:
-            raise TypeError(f"{path} uses the bit generator {state['bit_generator']}, not a NumPy's")
+            raise TypeError(
+                f"{path} uses the bit generator {state['bit_generator']}, not a NumPy's"
+            )
         seed = value.bit_generator.seed_seq
         origin = None
         if isinstance(seed, np.random.SeedSequence):
