@@ -126,7 +126,7 @@ def test_generators_are_kept_with_their_state(state, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "labels", [[False, True], [3, 7], ["a", "bé"], [1.5, 2.5], np.array(["x", "y"], dtype=object)]
+    "labels", [[False, True], [3, 7], ["a", "bé"], [1.0, 2.0], np.array(["x", "y"], dtype=object)]
 )
 def test_labels_of_every_type(labels, tmp_path):
     X, y = fitted.rows()

@@ -27,6 +27,7 @@ from bayesmargin.random import spawn_generators
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.sparse import canonical
 from bayesmargin.sampling import Run
+from bayesmargin.saving.journal import Journal
 from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
@@ -71,8 +72,8 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     verbose : int
         1 shows progress.
     checkpoint : path-like or None
-        File to which the state of a fit is written every ``checkpoint_every`` seconds; a fit with
-        the same data and settings goes on from it. Removed when the fit is complete.
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
     checkpoint_every : float
         Seconds between checkpoints.
 
@@ -241,12 +242,14 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         label = np.searchsorted(self.classes_, y).astype(np.min_scalar_type(len(self.classes_)))
         values, label, weight = merged(X, label, weight)
         data = LinearData(values, label, weight, len(self.classes_))
-        generators = spawn_generators(self.random_state, self.n_chains + 1)
-        with progress_for(self.verbose) as progress:
-            run = sample_linear(data, priors, self, sampler, generators, progress)
-        self._store(run)
-        self.diagnostics_: Diagnostics = run.diagnostics
-        self.link_: Link = calibrate(data, run.weights, self, generators[-1])
+        with self._checkpointing(values, label, weight, priors) as checkpoint:
+            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            with progress_for(self.verbose) as progress:
+                journal = Journal(checkpoint)
+                run = sample_linear(data, priors, self, sampler, generators, progress, journal)
+            self._store(run)
+            self.diagnostics_: Diagnostics = run.diagnostics
+            self.link_: Link = calibrate(data, run.weights, self, generators[-1])
         return self
 
     def _store(self, run: Run) -> None:

@@ -126,7 +126,7 @@ class Encoder:
         seed = value.bit_generator.seed_seq
         origin = None
         if isinstance(seed, np.random.SeedSequence):
-            entropy = seed.entropy
+            entropy: Any = seed.entropy
             origin = {
                 "entropy": [int(e) for e in entropy] if np.ndim(entropy) else entropy,
                 "spawn_key": [int(k) for k in seed.spawn_key],
@@ -268,7 +268,7 @@ class Decoder:
             return kind(**fields)
         if set(fields) != set(entry.attributes):
             raise ValueError(f"{entry.name} needs the attributes {entry.attributes}")
-        value = object.__new__(kind)
+        value: Any = object.__new__(kind)
         vars(value).update(fields, **{k: _fresh(v) for k, v in entry.dropped.items()})
         return value
 

@@ -85,7 +85,8 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
             _require_array(coef, [own, topics], "f", "coef")
         _check_learner(learner, features, width, own, topics)
     if training.held_out is not None:
-        _check_documents(*training.held_out, features, rows)
+        documents, signs = training.held_out
+        _check_documents(documents, signs, features, rows)
 
 
 def _check_learner(learner: Any, features: int, width: int, own: int, topics: int) -> None:

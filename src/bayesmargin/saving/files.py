@@ -67,7 +67,7 @@ def write_array(path: Path, array: np.ndarray) -> dict[str, Any]:
     """Write a ``.npy`` file; returns what a manifest says of it."""
     array = np.asarray(array)  # a matrix mapped from a file is an array like any other
     with hashing(path) as file:
-        np.lib.format.write_array(file, array, allow_pickle=False)  # type: ignore[arg-type]
+        np.lib.format.write_array(file, array, allow_pickle=False)
     return {"dtype": array.dtype.str, "shape": list(array.shape), **file.facts()}
 
 

@@ -38,7 +38,8 @@ def _medlda(model: Any) -> Layout:
     coef = posteriors[0].coef[0]
     names = getattr(model, "feature_names_in_", range(model.n_features_in_))
     axes |= {"word": list(names), "topic": range(coef.shape[1])}
-    columns, shape, place = ("chain", "model", "draw"), lead, lead
+    columns: tuple[str, ...] = ("chain", "model", "draw")
+    shape: tuple[int, ...] = lead
     if models == 1:
         columns, shape = ("chain", "draw"), (lead[0], n_draws)
     elif len(model.classes_) == models:
@@ -57,7 +58,7 @@ def _medlda(model: Any) -> Layout:
     places: dict[int, Place] = {}
     for name, arrays in (("topics", topics), ("coef", weights)):
         for number, array in enumerate(arrays):
-            at = [int(i) for i in np.unravel_index(number, place)]
+            at = [int(i) for i in np.unravel_index(number, lead)]
             if models == 1:
                 del at[1]
             places[id(array)] = Place(name, tuple(at), array.shape)

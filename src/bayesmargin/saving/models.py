@@ -83,8 +83,12 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
         }
         files: dict[str, Any] = {}
         with hashing(draft / DRAWS) as file:
-            attrs = {"library": f"bayesmargin {bayesmargin.__version__}", "estimator": name,
-                     "settings": json.dumps({k: str(v) for k, v in parameters.items()})}  # fmt: skip
+            told = json.dumps({key: str(value) for key, value in parameters.items()})
+            attrs = {
+                "library": f"bayesmargin {bayesmargin.__version__}",
+                "estimator": name,
+                "settings": told,
+            }
             offsets = write_netcdf(file, variables, attrs)  # type: ignore[arg-type]
         files[DRAWS] = file.facts()
         for key, document in extras.items():
@@ -207,8 +211,8 @@ def _read(folder: Path) -> tuple[Any, dict[str, Any]]:
     if manifest["format"] != FORMAT:
         raise SavedModelError(
             f"it has format {manifest['format']} and was written by bayesmargin "
-            f"{manifest.get('library')!s:.20}; this is bayesmargin {bayesmargin.__version__}, which "
-            f"reads format {FORMAT}: upgrade the library"
+            f"{manifest.get('library')!s:.20}; this is bayesmargin {bayesmargin.__version__}, "
+            f"which reads format {FORMAT}: upgrade the library"
         )
     name = manifest["class"]
     if not isinstance(name, str) or name not in ESTIMATORS:

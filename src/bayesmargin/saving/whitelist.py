@@ -1,4 +1,4 @@
-"""Every class that a saved model or a checkpoint may contain; nothing else is ever made or imported.
+"""Every class that a saved model or a checkpoint may contain; nothing else is ever made.
 
 A file names a class by the key of this table. A dataclass or NamedTuple is rebuilt by calling it
 with its fields; any other class lists its attributes here, and a file must give exactly these.

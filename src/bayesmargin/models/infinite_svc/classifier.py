@@ -1,6 +1,7 @@
 r"""The infinite SVM with the interface of scikit-learn."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayesmargin.models.infinite_svc.prediction import predict_components, predi
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
 from bayesmargin.random import spawn_generators
+from bayesmargin.saving.book import ChainBook
 from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
@@ -79,8 +81,8 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     n_jobs : int or None
         Threads for chains and prediction; -1 uses all cores.
     checkpoint : path-like or None
-        File to which the state of a fit is written every ``checkpoint_every`` seconds; a fit with
-        the same data and settings goes on from it. Removed when the fit is complete.
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
     checkpoint_every : float
         Seconds between checkpoints.
 
@@ -181,12 +183,14 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
             )
-        *generators, shared = spawn_generators(self.random_state, self.n_chains + 1)
-        problem = make_problem(self, X, labels.astype(np.int64), shared)
         workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
-        with ThreadPoolExecutor(max(1, workers)) as pool:
-            runs = list(pool.map(lambda rng: run_chain(problem, rng), generators))
-        self._keep(problem, [recorder for recorder, _ in runs], [seconds for _, seconds in runs])
+        with self._checkpointing(X, y) as checkpoint:
+            *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            problem = make_problem(self, X, labels.astype(np.int64), shared)
+            pages = ChainBook(checkpoint, self.n_chains).pages
+            with ThreadPoolExecutor(max(1, workers)) as pool:
+                runs = list(pool.map(partial(run_chain, problem), generators, pages))
+            self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
         return self
 
     def _keep(self, problem: Problem, recorders: list[Any], seconds: list[Any]) -> None:
