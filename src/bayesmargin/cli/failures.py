@@ -51,6 +51,13 @@ def usage_error(message: str) -> CommandError:
 class GuardedGroup(TyperGroup):
     """Commands whose errors become one sentence on stderr, or one JSON document on stdout."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an interrupt is told like any other error."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise CommandError("interrupted", INTERRUPTED) from error
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -77,8 +84,6 @@ def guarded(run: Callable[[], Any], words: Sequence[str]) -> int:
     try:
         code = run()
         return code if isinstance(code, int) else 0
-    except KeyboardInterrupt as error:
-        return _tell(error, "interrupted", INTERRUPTED, options)
     except CommandError as error:
         return _tell(error, str(error), error.code, options)
     except Exception as error:

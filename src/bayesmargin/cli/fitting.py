@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.cli.estimators import ModelFlags, make_estimator, value_of
-from bayesmargin.cli.failures import DOUBTFUL, INTERRUPTED, CommandError, usage_error
+from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
 from bayesmargin.cli.request import FitRequest, command_file, write_command
@@ -25,12 +25,14 @@ class Material:
 
 def run_fit(request: FitRequest, output: Output) -> int:
     """Carry out a fit; returns the exit code."""
+    if not Path(request.data).exists():
+        raise CommandError(f"there is no file or folder {request.data}", DATA)
+    _require_place(Path(request.output))
     estimator = make_estimator(
         ModelFlags(request.model, request.seed, request.flags, request.settings),
         request.checkpoint,
         request.checkpoint_every,
     )
-    _require_place(Path(request.output))
     material = gather(request, estimator)
     for remark in material.remarks:
         output.warn(remark)
@@ -68,8 +70,9 @@ def gather(request: FitRequest, estimator: Any) -> Material:
     if request.as_is:
         return _gather_as_is(request, reading, estimator)
     table = read_table(request.data, reading)
-    training, held = split_table(table, request.validation, request.seed)
     preparation = make_preparation(request, table.kind)
+    preparation.inspect(table)
+    training, held = split_table(table, request.validation, request.seed)
     preparation.fit(training)
     rows = prepared(training, preparation, estimator, drop=True)
     remarks = [*table.remarks, *preparation.remarks]
@@ -169,7 +172,7 @@ def _finish(
     from bayesmargin.saving import write_model
 
     preparation = material.preparation
-    posterior = getattr(estimator, "posterior_", None)
+    posterior: Any = getattr(estimator, "posterior_", None)
     if preparation is not None and hasattr(posterior, "coords"):
         posterior.coords["feature"] = list(preparation.feature_names)
     validation = None if material.held_out is None else score(estimator, material.held_out)

@@ -38,14 +38,16 @@ class FitRequest:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> "FitRequest":
         """A request from :meth:`to_json`."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()})
+        known: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()
+        }
+        return cls(**known)
 
     def absolute(self) -> "FitRequest":
         """The same with paths that mean the same in every folder."""
         paths = {name: getattr(self, name) for name in ("data", "output", "labels", "checkpoint")}
-        return replace(
-            self, **{k: str(Path(v).absolute()) for k, v in paths.items() if v is not None}
-        )
+        found: dict[str, Any] = {k: str(Path(v).absolute()) for k, v in paths.items() if v}
+        return replace(self, **found)
 
 
 def command_file(checkpoint: str | Path) -> Path:

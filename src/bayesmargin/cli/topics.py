@@ -1,6 +1,6 @@
 """``bayesmargin topics``: the words of each topic and what it says about the classes."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ def topics(
     weights = np.asarray(estimator.coef_)
     weights = np.vstack([-weights, weights]) if len(weights) == 1 else weights
     output = Output(as_json, quiet)
-    found = []
+    found: list[dict[str, Any]] = []
     for k, top in enumerate(listing):
         order = np.argsort(-weights[:, k], kind="stable")[:classes]
         best = [{"class": names[i], "weight": float(weights[i, k])} for i in order]

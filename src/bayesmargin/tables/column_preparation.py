@@ -53,10 +53,14 @@ class ColumnPreparation(Preparation):
         self.sparse = False
         self.remarks: list[str] = []
 
+    def inspect(self, table: Table) -> None:
+        """Refuse missing values, unless they are to be filled in or dropped."""
+        self._refuse_missing(_frame(table), table.source, new=False)
+
     def fit(self, table: Table) -> "ColumnPreparation":
         """Learn kinds, levels, means and medians."""
         frame = _frame(table)
-        self._refuse_missing(frame, table.source, new=False)
+        self.inspect(table)
         if self.missing == "drop":
             frame = frame[self._full(frame)]
             if len(frame) == 0:

@@ -20,6 +20,9 @@ class Preparation(ABC):
     def fit(self, table: Table) -> "Preparation":
         """Learn from training rows; ``remarks`` then says what was found."""
 
+    def inspect(self, table: Table) -> None:  # noqa: B027
+        """Refuse a table that cannot be prepared, before rows are held out."""
+
     @abstractmethod
     def transform(self, table: Table, remarks: list[str] | None = None) -> Any:
         """Matrix of rows, dense or CSR; what is odd about them is added to ``remarks``."""
