@@ -61,8 +61,12 @@ class SavedModel:
         """Read a file and prepare its rows as the training rows were prepared."""
         if self.fit_record.get("as_is"):
             return _rows_as_is(data, reading, self.estimator)
-        from bayesmargin.tables import read_table
+        from bayesmargin.tables import format_of, read_table
 
+        if data.exists() and format_of(data, reading.format) not in ("csv", "tsv", "parquet"):
+            reading = replace(  # columns that this file cannot have
+                reading, target=None, identity=None, text=None, drop=(), categorical=()
+            )
         preparation = self.preparation
         texts = getattr(preparation, "text_columns", ())
         table = read_table(data, reading, labelled=labelled, as_text=texts)

@@ -7,7 +7,7 @@ MOST_RHAT = 1.05
 
 def trust(estimator: Any) -> tuple[bool | None, str]:
     """Verdict (None: the model has no diagnostics that could tell) and a sentence."""
-    found = getattr(estimator, "diagnostics_", None)
+    found: Any = getattr(estimator, "diagnostics_", None)
     if hasattr(found, "trustworthy"):
         return bool(found.trustworthy), str(found)
     if isinstance(found, dict) and found:
@@ -29,7 +29,7 @@ def trust(estimator: Any) -> tuple[bool | None, str]:
 
 def diagnostics_document(estimator: Any) -> dict[str, Any]:
     """The figures behind the verdict."""
-    found = getattr(estimator, "diagnostics_", None)
+    found: Any = getattr(estimator, "diagnostics_", None)
     figures = found.as_dict() if hasattr(found, "as_dict") else dict(found or {})
     good, sentence = trust(estimator)
     return {"trustworthy": good, "summary": sentence, **figures}

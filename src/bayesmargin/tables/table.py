@@ -51,7 +51,10 @@ class Reading:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
         """Settings from :meth:`to_json`."""
-        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in stored.items()})
+        known: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()
+        }
+        return cls(**known)
 
 
 @dataclass(frozen=True)
