@@ -134,8 +134,8 @@ def fit(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="File to keep the state of the fit in; after a crash go on with bayesmargin "
-            "resume FILE.",
+            help="Folder to keep the state of the fit in; after a crash go on with bayesmargin "
+            "resume FOLDER.",
             rich_help_panel=_RUN,
         ),
     ] = None,

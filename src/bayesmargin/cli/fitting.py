@@ -44,7 +44,7 @@ def run_fit(request: FitRequest, output: Output) -> int:
     document = _finish(estimator, material, request, seconds)
     _say(estimator, document, output)
     if interrupted:
-        output.warn(f"the fit was interrupted: {request.output} holds the draws made until then")
+        output.warn(f"{request.output} holds the draws made until the interrupt{_resume(request)}")
     output.answer({**document, "interrupted": interrupted})
     if request.checkpoint is not None and not interrupted:
         command_file(request.checkpoint).unlink(missing_ok=True)
@@ -161,7 +161,14 @@ def _sample(estimator: Any, material: Material, request: FitRequest, output: Out
 def _how_to_go_on(request: FitRequest) -> str:
     if request.checkpoint is None:
         return "interrupted before there was a draw; no model was written"
-    return f"interrupted; go on with: bayesmargin resume {request.checkpoint}"
+    return f"interrupted{_resume(request)}"
+
+
+def _resume(request: FitRequest) -> str:
+    """The advice to go on, where there is a checkpoint to go on from."""
+    if request.checkpoint is None:
+        return ""
+    return f"; go on with: bayesmargin resume {request.checkpoint}"
 
 
 def _finish(

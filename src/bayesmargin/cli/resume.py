@@ -11,7 +11,7 @@ from bayesmargin.cli.options import Debug, Json, Quiet
 def resume(
     checkpoint: Annotated[
         Path,
-        typer.Argument(help="The file given to fit as --checkpoint.", show_default=False),
+        typer.Argument(help="What was given to fit as --checkpoint.", show_default=False),
     ],
     as_json: Json = False,
     quiet: Quiet = False,
@@ -19,7 +19,7 @@ def resume(
 ) -> None:
     """Go on with a fit from its checkpoint and write the model that it was to write.
 
-    The arguments of the fit lie beside the checkpoint, in FILE.command.json. The draws are those
+    The arguments of the fit lie beside the checkpoint, in CHECKPOINT.command.json. The draws are those
     that the fit would have made without the interruption.
     """
     from bayesmargin.cli.fitting import run_fit
