@@ -19,8 +19,8 @@ def resume(
 ) -> None:
     """Go on with a fit from its checkpoint and write the model that it was to write.
 
-    The arguments of the fit lie beside the checkpoint, in CHECKPOINT.command.json. The draws are those
-    that the fit would have made without the interruption.
+    The arguments of the fit lie beside the checkpoint, in CHECKPOINT.command.json. The draws are
+    those that the fit would have made without the interruption.
     """
     from bayesmargin.cli.fitting import run_fit
     from bayesmargin.cli.output import Output
