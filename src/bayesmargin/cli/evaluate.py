@@ -18,9 +18,7 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Score a model on labelled rows: accuracy, probabilities, classes, confusions."""
-    import numpy as np
-
-    from bayesmargin.cli.forecasts import codes
+    from bayesmargin.cli.forecasts import codes, judge
     from bayesmargin.cli.models import load_saved, tell
     from bayesmargin.cli.output import Output
     from bayesmargin.scoring import class_table, confusion, scores
@@ -33,8 +31,7 @@ def evaluate(
     tell(rows.remarks, output)
     classes = saved.estimator.classes_
     truth = codes(_labels(rows, data), classes)
-    predicted = codes(saved.estimator.predict(rows.X), classes)
-    probability = np.asarray(saved.estimator.predict_proba(rows.X))
+    predicted, probability = judge(saved.estimator, rows.X)
     found = scores(truth, predicted, probability)
     table = class_table(truth, predicted, len(classes))
     counts = confusion(truth, predicted, len(classes))

@@ -219,12 +219,11 @@ def _finish(
 
 def score(estimator: Any, rows: Rows) -> dict[str, float]:
     """Scores of the held-out rows."""
-    from bayesmargin.cli.forecasts import codes
+    from bayesmargin.cli.forecasts import codes, judge
     from bayesmargin.scoring import scores
 
     truth = codes(rows.y, estimator.classes_)
-    predicted = codes(estimator.predict(rows.X), estimator.classes_)
-    return scores(truth, predicted, estimator.predict_proba(rows.X))
+    return scores(truth, *judge(estimator, rows.X))
 
 
 def _say(estimator: Any, document: dict[str, Any], output: Output) -> None:

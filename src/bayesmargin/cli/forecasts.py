@@ -15,11 +15,12 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     score (of more than two classes, of the predicted class), and ``votes``, the share of posterior
     draws that vote for the predicted class, for models that have them.
     """
-    probability = np.asarray(estimator.predict_proba(X))
-    predicted = np.asarray(estimator.predict(X))
-    code = codes(predicted, estimator.classes_)
+    code, probability = judge(estimator, X)
     each = np.arange(len(code))
-    columns: dict[str, Any] = {"predicted": predicted, "probability": probability[each, code]}
+    columns: dict[str, Any] = {
+        "predicted": estimator.classes_[code],
+        "probability": probability[each, code],
+    }
     for k, name in enumerate(estimator.classes_):
         columns[f"p({name})"] = probability[:, k]
     if type(estimator).__name__ == "BayesianLinearSVC":
@@ -29,6 +30,18 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     if hasattr(estimator, "predict_votes"):
         columns["votes"] = np.asarray(estimator.predict_votes(X))[each, code]
     return columns
+
+
+def judge(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Class numbers and probabilities of rows.
+
+    The most probable class is the predicted one in every model, so that models whose predictions
+    take long are asked once.
+    """
+    probability = np.asarray(estimator.predict_proba(X))
+    if type(estimator).__name__ == "BayesianLinearSVC":
+        return codes(estimator.predict(X), estimator.classes_), probability
+    return probability.argmax(axis=1), probability
 
 
 def codes(labels: Any, classes: Any) -> Any:
