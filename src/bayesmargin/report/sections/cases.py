@@ -85,9 +85,9 @@ def _line(context: Context, held: HeldOut, row: int, why: Markup | None) -> list
     if why is not None:
         cells.append(why)
     if held.texts is not None:
-        words = short(held.texts[row], SNIPPET)
+        text = short(held.texts[row], SNIPPET)
         tip = short(held.texts[row], 4 * SNIPPET)
-        cells.insert(1, tag("span", words, class_="snippet", data_tip=tip))
+        cells.insert(1, tag("span", text, class_="snippet", data_tip=tip))
     return cells
 
 
