@@ -17,10 +17,12 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "reference",
 ]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "generated/gallery/*.ipynb", "generated/gallery/*.py"]
 suppress_warnings = ["config.cache"]
 
@@ -35,7 +37,6 @@ html_copy_source = False
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": False}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
@@ -45,14 +46,10 @@ napoleon_use_param = False
 # without a network), and words such as "optional" in the types of parameters are no references.
 nitpicky = True
 nitpick_ignore_regex = [
-    (
-        r"py:class",
-        r"(numpy|np|scipy|sklearn|pandas|arviz|matplotlib|pathlib|collections|typing)\..*",
-    ),
-    (
-        r"py:(class|obj)",
-        r"(optional|array.*|ndarray.*|callable|mapping.*|sequence.*|path|fitted.*)",
-    ),
+    (r"py:.*", r"(numpy|np|scipy|sklearn|pandas|arviz|matplotlib|pathlib|collections|typing)\..*"),
+    (r"py:class", r"[A-Z]|Number|Labels as .*|SharedEuler|OwnEuler|Flow"),
+    (r"py:(func|data)", r"class_topics|class_law|DENSE_COLUMNS"),
+    (r"py:(class|obj)", r"[a-z0-9_(\[{\"'-][^.]*"),
 ]
 
 sphinx_gallery_conf = {
