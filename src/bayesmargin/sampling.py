@@ -226,8 +226,8 @@ def _attempt(
         checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
         noise = gradient_noise(ensemble.target, checked, work, rng)
         stein = stein_check(ensemble.target, checked, work, rng, centre)
-    poor = biased(stein) or not enough(positions)
-    if poor and fallback is not None and not supervisor.interrupted:
+    may_hand_over = fallback is not None and not supervisor.interrupted
+    if may_hand_over and (biased(stein) or not enough(positions)):
         supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
         return None
     return ensemble, positions, trace, noise, stein
