@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
-
 WIDE = 110  # columns of a terminal that has room for everything
 
 
@@ -92,6 +91,7 @@ class LiveBar:
 
         console = console or Console(stderr=True)
         narrow = console.width < WIDE  # R-hat and accuracy say more than a long bar
+        self.room = max(20, console.width - 36) if narrow else console.width
         elapsed = [] if narrow else [TimeElapsedColumn()]
         self.bars = Bars(
             TextColumn("{task.description}"),
@@ -106,6 +106,7 @@ class LiveBar:
 
     def update(self, stage: str, done: int, total: int, detail: str) -> None:
         """Move the bar of a stage."""
+        detail = detail[: self.room]
         if stage not in self.tasks:
             self.tasks[stage] = self.bars.add_task(stage, total=total, detail=detail)
         task = self.tasks[stage]
