@@ -33,6 +33,10 @@ class ClusterError(RuntimeError):
     """The Dask cluster cannot finish the work: its scheduler is gone, or a task kills workers."""
 
 
+class DataError(ValueError):
+    """A file or table cannot be used as it is; the message says where and what to do."""
+
+
 class CheckpointWarning(BayesmarginWarning):
     """A checkpoint could not be written or was damaged; the message says what was done instead."""
 
