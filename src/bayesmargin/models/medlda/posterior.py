@@ -17,12 +17,15 @@ class TopicPosterior:
         Unnormalised topic weights of each draw, single precision, P topics with padding.
     coef : list of ndarray (L, K)
         Classifier weights of the same draws.
+    length : int or None
+        Steps that the chain will make, where that is known.
     """
 
     n_topics: int
     topics: list[FloatArray] = field(default_factory=list)
     coef: list[FloatArray] = field(default_factory=list)
     last: int = 0
+    length: int | None = None
 
     def add(self, topics: FloatArray, coef: FloatArray) -> None:
         """Keep one draw (copied)."""
@@ -31,6 +34,9 @@ class TopicPosterior:
 
     def due(self, time: int, n_draws: int) -> bool:
         """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain."""
+        if self.length is not None:
+            late = 2 * time - self.length
+            return late > 0 and late * n_draws // self.length > (late - 2) * n_draws // self.length
         if self.topics and time - self.last < max(1, time // (2 * n_draws)):
             return False
         self.last = time

@@ -98,6 +98,8 @@ class Training:
                     n_documents, model.batch_size, self.resolved.n_passes, self.order, least
                 )
             )
+        for learner in self.learners:
+            learner.posterior.length = len(plan)
         every = max(1, len(plan) // 10)
         with progress_for(model.verbose) as progress:
             for step, chosen in enumerate(plan, start=1):
@@ -173,7 +175,7 @@ class Training:
 
     def describe(self) -> str:
         """Accuracy (label sets: micro F1) on the held-out documents, for the progress bar."""
-        if self.held_out is None:
+        if self.held_out is None or not self.learners[-1].posterior.topics:
             return ""
         documents, signs = self.held_out
         _, scores = self.infer(documents, 1)
