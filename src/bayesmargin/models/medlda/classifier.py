@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -18,14 +17,18 @@ from bayesmargin.models.medlda.documents import Documents, check_counts, to_docu
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import check_parameters, resolve
-from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.training import Training
-from bayesmargin.models.medlda.understanding import class_topics, perplexity, top_words
+from bayesmargin.models.medlda.understanding import UnderstandingMixin
 from bayesmargin.types import FloatArray
 
 
 class MedLDAClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    UnderstandingMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     r"""Max-margin supervised topic model: topics that predict labels, with their posterior.
 
@@ -252,18 +255,10 @@ class MedLDAClassifier(
         self.classes_ = training.code.classes
         self.posterior_ = [learner.posterior for learner in training.learners]
         self._first = self.posterior_[: len(training.columns)]
-        self.coef_ = self._stack_coef(self._first)
+        self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
         self._link = training.link()
         return self
-
-    @staticmethod
-    def _stack_coef(posteriors: list[TopicPosterior]) -> FloatArray:
-        if len(posteriors) == 1:
-            return posteriors[0].mean_coef()
-        # Shares of the models side by side are divided by their number; the weights make up for it.
-        blocks = [len(posteriors) * posterior.mean_coef() for posterior in posteriors]
-        return sp.block_diag(blocks).toarray()
 
     @property
     def topics_(self) -> FloatArray:
@@ -315,31 +310,6 @@ class MedLDAClassifier(
         """Slope of the probabilities and threshold of label sets."""
         check_is_fitted(self)
         return self._link
-
-    def top_words(self, vocabulary: Any = None, n: int = 10) -> list[list[str]]:
-        """The ``n`` most probable words of every topic.
-
-        Parameters
-        ----------
-        vocabulary : sequence of str or None
-            Word of every column; None takes the column names of the training data.
-        """
-        if vocabulary is None:
-            check_is_fitted(self)
-            numbers = [f"word{j}" for j in range(self.n_features_in_)]
-            vocabulary = getattr(self, "feature_names_in_", numbers)
-        return top_words(self.topics_, vocabulary, n)
-
-    def class_topics(self, X: Any, y: Any) -> FloatArray:
-        """Mean topic proportions of the documents of every class (L, K)."""
-        return class_topics(self.transform(X), y, self.classes_)
-
-    def perplexity(self, X: Any, random_state: Any = 0) -> float:
-        """Perplexity of held-out words: half of each document is given, the other half judged."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        counts = check_counts(X, type(self).__name__)
-        return perplexity(self, counts, random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -100,7 +100,7 @@ def flow(
 ) -> float:
     """One weight after the flow: a Gamma variate whose shape has a Poisson part, times ``spread``.
 
-    ``mean`` is that of the Poisson part, ``shape`` the rest, and ``table`` that of the rest. Above a
+    ``mean`` is that of the Poisson part, ``shape`` the rest, ``table`` that of the rest. Above a
     shape of 1/2 the noncentral chi-square is a shifted normal, squared, and a Gamma. A small whole
     number in the shape adds as many exponential variates.
     """

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from bayesmargin.types import FloatArray
 
@@ -69,3 +70,12 @@ def inverse_sums(sums: FloatArray, n_topics: int) -> FloatArray:
     scale = np.zeros(sums.shape[0], dtype=np.float32)
     scale[:n_topics] = 1.0 / np.maximum(sums[:n_topics], 1e-300)
     return scale
+
+
+def stack_coef(posteriors: list[TopicPosterior]) -> FloatArray:
+    """Mean weights of one model, or of several (one-vs-rest) side by side in blocks."""
+    if len(posteriors) == 1:
+        return posteriors[0].mean_coef()
+    # Shares of the models side by side are divided by their number; the weights make up for it.
+    blocks = [len(posteriors) * posterior.mean_coef() for posterior in posteriors]
+    return sp.block_diag(blocks).toarray()

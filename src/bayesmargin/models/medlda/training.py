@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.documents import Documents, keep_words
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -46,6 +46,7 @@ class Training:
         self.resolved, self.code = resolved, code
         self.n_words, self.n_threads = n_words, n_threads
         self.n_seen = 0
+        self.known = np.zeros(n_words, dtype=bool)
         split = resolved.rule == "ovr" and code.n_classifiers > 1
         self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
         if not split:
@@ -114,6 +115,8 @@ class Training:
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """Every learner takes in the chosen documents."""
+        everything = len(chosen) == documents.n_documents
+        self.known[documents.words if everything else select(documents, chosen).words] = True
         for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
             learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
 
@@ -148,7 +151,12 @@ class Training:
         self.held_out = (select(documents, last), signs[last])
 
     def infer(self, documents: Documents, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
-        """Topic shares (first chain) and scores (mean over chains), averaged over draws."""
+        """Topic shares (first chain) and scores (mean over chains), averaged over draws.
+
+        Words that training has not met are left out: under the prior they would speak for topics
+        with few words.
+        """
+        documents = keep_words(documents, self.known)
         parts = [
             infer(
                 learner.posterior,
