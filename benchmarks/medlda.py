@@ -93,15 +93,15 @@ def main() -> None:
     for method in ("ssgrld", "gibbs", "pa"):
         warm_up(MedLDAClassifier(method=method), train.data, train.target)
     batch, n_documents = MedLDAClassifier().batch_size, train.data.shape[0]
-    sizes = [len(chosen) for chosen in minibatches(n_documents, batch, 3, RNG, 1)]
+    sizes = [len(chosen) for chosen in minibatches(n_documents, batch, 6, RNG, 1)]
     seen = np.cumsum(sizes)
-    marks = [1500, 2000, 2250, 2500, 3000, 4000, n_documents, 3 * n_documents]
+    marks = [1000, 1500, 2000, 2500, 3000, 4000, n_documents, 6 * n_documents]
     looks = {int(np.searchsorted(seen, mark)) + 1 for mark in marks}
     sweeps = {1, 2, 3, 4, 6, 10, 20, 30, 40, 60, 80, 100, 150, 200, options.sweeps}
     seeds = range(options.seeds)
     parts = {
         "default": lambda: [fit_default(seed, data) for seed in seeds],
-        "ssgrld": lambda: [row for s in seeds for row in follow("ssgrld", s, looks, 3, data)],
+        "ssgrld": lambda: [row for s in seeds for row in follow("ssgrld", s, looks, 6, data)],
         "gibbs": lambda: [
             row for s in seeds for row in follow("gibbs", s, sweeps, options.sweeps, data)
         ],

@@ -44,7 +44,7 @@ class MedLDAClassifier(
     n_topics : int, default=50
         Number of topics K.
     alpha : float or None, default=None
-        Dirichlet weight of *each* topic in a document; None is 25 / ``n_topics``.
+        Dirichlet weight of *each* topic in a document; None is 10 / ``n_topics``.
     beta : float, default=0.1
         Dirichlet weight of each word in a topic.
     C : float, default=1.0
@@ -67,14 +67,15 @@ class MedLDAClassifier(
     n_draws : int, default=10
         Posterior draws kept in a chain (spread over its second half) and averaged in predictions.
     n_passes : int or None, default=None
-        Passes over the documents: 3 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
+        Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
     batch_size : int, default=256
         Documents in a minibatch; the first are smaller (a quarter), growing to this size.
     n_sweeps : int, default=5
         Gibbs sweeps over the words of a minibatch; "ssgrld" discards the first third.
     topics : {"sgrld", "scir"}, default="sgrld"
-        How "ssgrld" moves topics: Langevin steps, or the slower flow without discretisation error.
+        How "ssgrld" moves topics: Langevin steps, or the flow without discretisation error, whose
+        cost does not depend on the vocabulary.
     weights : {"ssgld", "ssgnht"}, default="ssgld"
         How "ssgrld" moves weights: Langevin steps, or a thermostat.
     topic_step : float, default=1.0
@@ -83,8 +84,8 @@ class MedLDAClassifier(
         Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht".
     n_documents : int or None, default=None
         Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far.
-    validation_fraction : float, default=0.02
-        Part of the documents (300 at most) held out to learn probabilities and the threshold of
+    validation_fraction : float, default=0.05
+        Part of the documents (300 at most) held out to learn probabilities and the thresholds of
         label sets, and to report accuracy while fitting. With 0 training documents are used.
     random_state : int, Generator, RandomState or None, default=None
         Seed; equal seeds give equal results whatever ``n_jobs`` is.
@@ -145,7 +146,7 @@ class MedLDAClassifier(
         topic_step: float = 1.0,
         weight_step: float = 0.05,
         n_documents: int | None = None,
-        validation_fraction: float = 0.02,
+        validation_fraction: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -295,7 +296,7 @@ class MedLDAClassifier(
         With ``n_chains=1`` that is the rule of the paper, one posterior draw.
         """
         scores = self._infer(X, draws)[1]
-        return self._training.code.decide(scores, self._link.threshold)
+        return self._training.code.decide(scores, self._link.cut)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities (n, L), calibrated on documents held out from training.
@@ -307,7 +308,7 @@ class MedLDAClassifier(
 
     @property
     def link_(self) -> ScoreLink:
-        """Slope of the probabilities and threshold of label sets."""
+        """Slope of the probabilities and thresholds of label sets."""
         check_is_fitted(self)
         return self._link
 

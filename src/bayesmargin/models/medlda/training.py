@@ -47,6 +47,7 @@ class Training:
         self.n_words, self.n_threads = n_words, n_threads
         self.n_seen = 0
         self.known = np.zeros(n_words, dtype=bool)
+        self.n_labelled = np.zeros(code.n_classifiers)
         split = resolved.rule == "ovr" and code.n_classifiers > 1
         self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
         if not split:
@@ -89,7 +90,8 @@ class Training:
             self.held_out = (select(documents, held), signs[held])
             documents, signs = select(documents, kept), signs[kept]
         self.start(model, documents, signs)
-        n_documents = documents.n_documents
+        n_documents = self.n_seen = documents.n_documents
+        self.n_labelled = (signs > 0).sum(axis=0).astype(float)
         if model.method == "gibbs":
             plan: list[IntArray] = [np.arange(n_documents)] * self.resolved.n_passes
         else:
@@ -134,6 +136,7 @@ class Training:
             chosen = np.arange(first, last)
             first = last
             self.n_seen += chosen.size
+            self.n_labelled += (signs[chosen] > 0).sum(axis=0)
             total = max(self.n_seen, int(model.n_documents or 0))
             self.learn(documents, signs, chosen, total)
         if self.held_out is None:
@@ -174,12 +177,13 @@ class Training:
         return np.hstack(shares[:width]) / width, np.mean(chains, axis=0)
 
     def link(self) -> ScoreLink:
-        """Learn probabilities and threshold on the held-out documents."""
+        """Learn probabilities and thresholds on the held-out documents."""
         if self.held_out is None:
             raise RuntimeError("no documents were held out")
         documents, signs = self.held_out
         _, scores = self.infer(documents, None)
-        return fit_link(scores, signs, self.code.several, self.resolved.hinge.margin)
+        prevalence = np.clip(self.n_labelled / max(self.n_seen, 1), 0.0, 1.0)
+        return fit_link(scores, signs, prevalence, self.code.several, self.resolved.hinge.margin)
 
     def describe(self) -> str:
         """Accuracy (label sets: micro F1) on the held-out documents, for the progress bar."""
