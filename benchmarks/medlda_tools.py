@@ -76,5 +76,5 @@ def warm_up(model: MedLDAClassifier, X: Any, y: Any) -> None:
 def report(name: str, rows: list[dict[str, Any]], verdicts: dict[str, dict[str, Any]]) -> None:
     """Table, bounds and verdict of rows that share their keys."""
     bounds = [{"bound": text, **verdict} for text, verdict in verdicts.items()]
-    met = all(verdict["met"] for verdict in verdicts.values())
+    met = bool(verdicts) and all(verdict["met"] for verdict in verdicts.values())
     finish(name, list(rows[0]), [list(row.values()) for row in rows], met, bounds)

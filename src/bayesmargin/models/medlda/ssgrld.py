@@ -52,14 +52,17 @@ class Settings(NamedTuple):
 TOPIC_DECAY = 0.6
 
 
-def starting_weights(hinge: Any, n_classes: int, n_topics: int) -> FloatArray:
-    """Weights that give every class topics of its own, in turn.
+def starting_weights(
+    hinge: Any, n_classes: int, n_topics: int, rng: np.random.Generator
+) -> FloatArray:
+    """Weights that give every class topics of its own, in turn, the classes in random order.
 
     From zero weights all topics look alike to the hinge, and the chain spends its first passes on
     breaking that symmetry. A chain may start anywhere; this start breaks it in the first minibatch.
+    Chains differ in the classes that have one topic more than others.
     """
-    rows = np.arange(max(2, n_classes))[:, None]
-    own = np.arange(n_topics)[None, :] % rows.shape[0] == rows
+    turns = rng.permutation(max(2, n_classes))[:, None]
+    own = np.arange(n_topics)[None, :] % turns.shape[0] == turns
     other = 0.0 if isinstance(hinge, LabelSetHinge) else -hinge.margin
     return np.where(own, hinge.margin, other)[-n_classes:]
 
@@ -99,7 +102,7 @@ class Chain:
         self.moved = np.zeros((settings.n_words, 2))
         self._aids: Aids | None = None
         self._measure()
-        self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics)
+        self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics, rng)
         if isinstance(mover, ThermostatMover):
             mover.start(self.coef.shape, rng)
 
