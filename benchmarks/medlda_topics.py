@@ -14,12 +14,16 @@ from medlda_tools import report
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--topics", type=int, nargs="+", default=[20, 50, 100, 200, 400])
+    parser.add_argument("--chains", type=int, default=None, help="instead of the default")
     options = parser.parse_args()
     train, test = fetch_20newsgroups_counts(), fetch_20newsgroups_counts(subset="test")
+    n_chains = options.chains or MedLDAClassifier().n_chains
     rows = []
     for n_topics in options.topics:
         start = time.process_time()
-        model = MedLDAClassifier(n_topics=n_topics, random_state=0).fit(train.data, train.target)
+        model = MedLDAClassifier(n_topics=n_topics, n_jobs=-1, random_state=0).fit(
+            train.data, train.target
+        )
         seconds = time.process_time() - start
         accuracy = model.score(test.data, test.target)
         rows.append({"topics": n_topics, "accuracy": accuracy, "processor seconds": seconds})

@@ -61,7 +61,7 @@ class MedLDAClassifier(
         always have one binary hinge.
     prior_scale : float, default=1.0
         Prior standard deviation s of the weights.
-    n_chains : int, default=2
+    n_chains : int, default=3
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
     n_draws : int, default=10
@@ -79,7 +79,7 @@ class MedLDAClassifier(
     weights : {"ssgld", "ssgnht"}, default="ssgld"
         How "ssgrld" moves weights: Langevin steps, or a thermostat.
     topic_step : float, default=1.0
-        Step of the topics at the start; it falls as the number of minibatches to the power 0.6.
+        Step of the topics at the start; it falls as the number of minibatches to the power 0.7.
     weight_step : float, default=0.05
         Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht".
     n_documents : int or None, default=None
@@ -136,7 +136,7 @@ class MedLDAClassifier(
         method: str = "ssgrld",
         multi_class: str = "multi_task",
         prior_scale: float = 1.0,
-        n_chains: int = 2,
+        n_chains: int = 3,
         n_draws: int = 10,
         n_passes: int | None = None,
         batch_size: int = 256,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.models.medlda.batches import sample_documents
-from bayesmargin.models.medlda.conditionals import make_workspace, padded
+from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.flow import (
@@ -23,10 +23,10 @@ from bayesmargin.models.medlda.flow import (
     catch_up,
     list_words,
     merge_counts,
-    quantile_table,
 )
 from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.posterior import inverse_sums
+from bayesmargin.models.medlda.tools import Aids, Tool
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.types import FloatArray, IntArray
@@ -49,7 +49,7 @@ class Settings(NamedTuple):
 
 
 # The topics average over about as many minibatches as were seen: step * (1 + t)^-TOPIC_DECAY.
-TOPIC_DECAY = 0.6
+TOPIC_DECAY = 0.7
 
 
 def starting_weights(
@@ -107,10 +107,10 @@ class Chain:
             mover.start(self.coef.shape, rng)
 
     @property
-    def aids(self) -> "Aids":
+    def aids(self) -> Aids:
         """What the steps need beside the state; made when first used."""
         if self._aids is None:
-            self._aids = Aids(self.settings)
+            self._aids = Aids(self.settings.n_words, self.settings.beta)
         return self._aids
 
     def _measure(self) -> None:
@@ -124,9 +124,9 @@ class Chain:
         sums = self.deviation + self.settings.n_words * self.settings.beta
         return np.maximum(sums, self.settings.beta)
 
-    def make_tool(self) -> "Tool":
+    def make_tool(self) -> Tool:
         """Work space of one thread."""
-        return Tool(self.settings, self.topics.shape[1])
+        return Tool(self.settings.n_words, self.settings.n_classes, self.topics.shape[1])
 
     def step(
         self, documents: Documents, signs: IntArray, chosen: IntArray, n_total: float, crew: Crew
@@ -290,27 +290,3 @@ class Chain:
         marks[words] = 0
         first[words] = 0
         self.deviation = sums.sum(axis=0) - settings.n_words * settings.beta
-
-
-class Aids:
-    """Quantiles of the prior of a weight, and room for the words of a minibatch."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.table = quantile_table(min(settings.beta, 0.5))
-        self.marks = np.zeros(settings.n_words, dtype=np.int8)
-        self.found = np.zeros(settings.n_words, dtype=np.int32)
-
-
-class Tool:
-    """What one thread needs: counts of its own and a work space that grows with the documents."""
-
-    def __init__(self, settings: Settings, width: int) -> None:
-        self._settings, self._width = settings, width
-        self.counts = np.zeros((settings.n_words, width), dtype=np.int32)
-        self._workspace = make_workspace(settings.n_classes, width, 1024)
-
-    def workspace(self, longest: int) -> Any:
-        """Work space for documents of at most ``longest`` words."""
-        if longest > self._workspace.assigned.shape[0]:
-            self._workspace = make_workspace(self._settings.n_classes, self._width, 2 * longest)
-        return self._workspace
