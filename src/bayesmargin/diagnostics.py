@@ -56,9 +56,14 @@ def rhat(draws: FloatArray) -> FloatArray:
     >>> bool((rhat(draws) < 1.01).all())
     True
     """
-    halves = split_chains(draws)
-    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
-    return np.maximum(_plain_rhat(normal_scores(halves)), _plain_rhat(normal_scores(folded)))
+    return _split_rhat(split_chains(draws))[0]
+
+
+def _split_rhat(halves: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """R-hat of chains already split, and their normal scores."""
+    scores = normal_scores(halves)
+    folded = normal_scores(np.abs(halves - np.median(halves, axis=(0, 1))))
+    return np.maximum(_plain_rhat(scores), _plain_rhat(folded)), scores
 
 
 def _autocovariance(draws: FloatArray) -> FloatArray:
@@ -104,6 +109,12 @@ def effective_sample_size(draws: FloatArray) -> FloatArray:
 def bulk_ess(draws: FloatArray) -> FloatArray:
     """Effective sample size of the bulk of the distribution (rank-normalised, split chains)."""
     return effective_sample_size(normal_scores(split_chains(draws)))
+
+
+def rhat_and_bulk_ess(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both of :func:`rhat` and :func:`bulk_ess`, which share the ranking, their largest cost."""
+    worst, scores = _split_rhat(split_chains(draws))
+    return worst, effective_sample_size(scores)
 
 
 def tail_ess(draws: FloatArray, probability: float = 0.05) -> FloatArray:

@@ -228,9 +228,10 @@ def _add_interleaved(hinge, rows, block, scale, work):  # type: ignore[no-untype
     return energy
 
 
-@implements(set_working, InterleavedHinge)
+@implements(set_working, InterleavedHinge, borrows=True)
 def _interleaved_working(hinge, weights, working):  # type: ignore[no-untyped-def]
-    working[:] = weights
+    for j in range(weights.shape[0]):
+        working[j] = weights[j]
 
 
 @borrowing_jit

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from bayesmargin.checks import SteinCheck
-from bayesmargin.diagnostics import ESS_PER_CHAIN, Diagnostics, bulk_ess, rhat, tail_ess
+from bayesmargin.diagnostics import ESS_PER_CHAIN, Diagnostics, rhat_and_bulk_ess, tail_ess
 from bayesmargin.errors import (
     BiasWarning,
     ConvergenceWarning,
@@ -32,9 +32,9 @@ def enough(positions: FloatArray) -> bool:
     """Whether the chains agree and hold enough effective draws to stop."""
     if positions.shape[1] < FEWEST:
         return True
-    watched = monitored(positions)
+    worst, bulk = rhat_and_bulk_ess(monitored(positions))
     wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    return bool(rhat(watched).max() < TOLERATED_RHAT and bulk_ess(watched).min() > wanted)
+    return bool(worst.max() < TOLERATED_RHAT and bulk.min() > wanted)
 
 
 def diagnose(
@@ -53,7 +53,8 @@ def diagnose(
     worst = bulk = tail = float("nan")
     if positions.shape[1] >= FEWEST:
         watched = monitored(positions)
-        worst, bulk = float(rhat(watched).max()), float(bulk_ess(watched).min())
+        every_rhat, every_bulk = rhat_and_bulk_ess(watched)
+        worst, bulk = float(every_rhat.max()), float(every_bulk.min())
         tail = float(tail_ess(watched).min())
     converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(positions)
     return Diagnostics(

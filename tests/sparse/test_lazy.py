@@ -13,7 +13,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import SparseSource
 from bayesmargin.samplers import SSGLD
-from bayesmargin.samplers.lazy import Flow, OwnEuler, SharedEuler, advance_clock, jump
+from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler, advance_clock, jump
 
 
 @numba.njit

@@ -1,4 +1,4 @@
-"""From a wide problem and its anchor to a compiled target: nothing copied, nothing whitened."""
+"""From a wide problem and its anchor to a compiled target: rows as they are, nothing whitened."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from bayesmargin.anchor.wide_multiclass import winning_options
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Scaled, Spiked
 from bayesmargin.problem import Problem
-from bayesmargin.rows.blocks import as_rows, block_products, block_sum
+from bayesmargin.rows.blocks import as_rows, block_products, block_sum, gathered
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.target import BinaryHinge, InterleavedHinge, Target
 from bayesmargin.types import FloatArray, IntArray
@@ -35,7 +35,7 @@ def wide_target(
         reference = np.zeros_like(reference) if problem.is_binary else problem.label
     width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
     screening = screen(lead / width, problem.cost * width, rng)
-    rows = as_rows(problem.source.take(screening.index))
+    rows = gathered(as_rows(problem.source.take(screening.index)))
     wanted = batch_size or affordable_batch(problem, anchor, screening.index, rows, step)
     strata = allocate(screening, wanted, step)
     if not control_variates:

@@ -20,10 +20,12 @@ from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.sampling import Run, sample
+from bayesmargin.saving.journal import Journal
 from bayesmargin.storage import draw_array
 from bayesmargin.types import FloatArray, IntArray
 
 MERGE_LIMIT = 20_000
+FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
 
 
@@ -81,6 +83,25 @@ def prior_belief(kind: str, scale: float, n_weights: int) -> Belief:
     if kind == "gaussian":
         return GaussianBelief(np.zeros(n_weights), np.full(n_weights, scale**-2.0))
     return LaplaceBelief(np.full(n_weights, float(scale)))
+
+
+def posterior_beliefs(
+    coef: FloatArray, intercept: FloatArray, blocks: Sequence[Any], with_intercept: bool
+) -> list[Belief]:
+    """Draws (draw, block, ...) as the priors of further rows: their means and covariances."""
+    beliefs: list[Belief] = []
+    for k in blocks:
+        parts = [coef[:, k], intercept[:, k, ..., None]] if with_intercept else [coef[:, k]]
+        size = sum(part[0].size for part in parts)
+        if size > FULL_COVARIANCE:
+            mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
+            spread = np.concatenate([p.var(axis=0, dtype=float) for p in parts], axis=-1)
+            beliefs.append(GaussianBelief(mean.ravel(), 1.0 / spread.ravel()))
+        else:
+            joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
+            precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
+            beliefs.append(GaussianBelief(joint.mean(axis=0), precision))
+    return beliefs
 
 
 def source_of(values: Any, intercept: bool) -> RowSource:
@@ -159,6 +180,7 @@ def sample_linear(
     sampler: Sampler,
     generators: Sequence[np.random.Generator],
     progress: Progress,
+    journal: Journal | None = None,
 ) -> Run:
     """Sample one problem, or with several priors one binary problem a class (one-vs-rest)."""
     runs = []
@@ -171,7 +193,7 @@ def sample_linear(
         spawned = [rng.spawn(1)[0] for rng in generators]
         space = row_space(problem) if isinstance(sampler, Auto) else None
         small = problem if space is None else space.problem
-        run = sample(small, sampler, spawned, settings.n_draws, settings.n_jobs, progress)
+        run = sample(small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal)
         if space is not None:
             run.weights, run.moments = space.lift(run.weights, spawned[-1])
         runs.append(run)

@@ -8,13 +8,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesmargin.beliefs import Belief, GaussianBelief
+from bayesmargin.beliefs import Belief
 from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.models.linear_fit import (
+    FULL_COVARIANCE,
     LinearData,
     calibrate,
     merged,
+    posterior_beliefs,
     prior_belief,
     sample_linear,
     split_weights,
@@ -27,13 +29,14 @@ from bayesmargin.random import spawn_generators
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.sparse import canonical
 from bayesmargin.sampling import Run
+from bayesmargin.saving.journal import Journal
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 ROW_TYPES = [np.float64, np.float32]
-FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 
 
-class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
+class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     r"""Bayesian linear SVM: the hinge loss as a pseudo-likelihood, the answer a posterior.
 
     .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(-C\,(\ell - y_d\,w \cdot x_d)_+
@@ -69,6 +72,11 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         Threads; None uses a core for each chain as far as there are cores.
     verbose : int
         1 shows progress.
+    checkpoint : path-like or None
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -109,6 +117,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.C = C
         self.margin = margin
@@ -122,6 +132,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,7 +197,11 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y holds the labels {unknown!r}, which are not among the classes")
-        priors = self._initial_priors(self.n_features_in_) if first else self._posterior_beliefs()
+        if first:
+            priors = self._initial_priors(self.n_features_in_)
+        else:
+            blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
+            priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
         return self._update(X, y, weight, priors)
 
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
@@ -209,41 +225,27 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
             return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
         return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
 
-    def _posterior_beliefs(self) -> list[Belief]:
-        coef, intercept = self._draws()
-        blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
-        beliefs: list[Belief] = []
-        for k in blocks:
-            parts = [coef[:, k], intercept[:, k, ..., None]] if self.fit_intercept else [coef[:, k]]
-            size = sum(part[0].size for part in parts)
-            if size > FULL_COVARIANCE:
-                mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
-                spread = np.concatenate([p.var(axis=0, dtype=float) for p in parts], axis=-1)
-                beliefs.append(GaussianBelief(mean.ravel(), 1.0 / spread.ravel()))
-            else:
-                joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
-                precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
-                beliefs.append(GaussianBelief(joint.mean(axis=0), precision))
-        return beliefs
-
     def _update(self, X: FloatArray, y: Any, weight: FloatArray, priors: list[Belief]) -> Self:
         sampler = check_linear_settings(self)
         label = np.searchsorted(self.classes_, y).astype(np.min_scalar_type(len(self.classes_)))
         values, label, weight = merged(X, label, weight)
         data = LinearData(values, label, weight, len(self.classes_))
-        generators = spawn_generators(self.random_state, self.n_chains + 1)
-        with progress_for(self.verbose) as progress:
-            run = sample_linear(data, priors, self, sampler, generators, progress)
-        self._store(run)
-        self.diagnostics_: Diagnostics = run.diagnostics
-        self.link_: Link = calibrate(data, run.weights, self, generators[-1])
+        with self._checkpointing(values, label, weight, priors) as checkpoint:
+            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            with progress_for(self.verbose) as progress:
+                journal = Journal(checkpoint)
+                run = sample_linear(data, priors, self, sampler, generators, progress, journal)
+            self._store(run)
+            self.diagnostics_: Diagnostics = run.diagnostics
+            self.link_: Link = calibrate(data, run.weights, self, generators[-1])
         return self
 
     def _store(self, run: Run) -> None:
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
-        self.coef_, self.intercept_ = split_weights(mean, blocks, self.fit_intercept)
+        means = split_weights(mean, blocks, self.fit_intercept)
+        self.coef_, self.intercept_ = map(np.ascontiguousarray, means)
         names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
         per_class = () if blocks == 1 else ("class",)
         settings = {key: str(value) for key, value in self.get_params(deep=False).items()}

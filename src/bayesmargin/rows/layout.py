@@ -114,15 +114,26 @@ class SparseRows(NamedTuple):
     last: int
 
 
-@implements(row_dot, SparseRows)
+@implements(row_dot, SparseRows, borrows=True)
 def sparse_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
-    total = 0.0
-    for k in range(rows.begin[index], rows.end[index]):
-        total += rows.values[k] * weights[rows.indices[k]]
+    values, columns = rows.values, rows.indices
+    k, end = rows.begin[index], rows.end[index]
+    # Four sums, since each addition to a single one would wait for the last.
+    first = second = third = fourth = weights.dtype.type(0)
+    while k + 4 <= end:
+        first += values[k] * weights[columns[k]]
+        second += values[k + 1] * weights[columns[k + 1]]
+        third += values[k + 2] * weights[columns[k + 2]]
+        fourth += values[k + 3] * weights[columns[k + 3]]
+        k += 4
+    while k < end:
+        first += values[k] * weights[columns[k]]
+        k += 1
+    total = (first + second) + (third + fourth)
     return total + weights[rows.last] if rows.constant else total
 
 
-@implements(row_add, SparseRows)
+@implements(row_add, SparseRows, borrows=True)
 def sparse_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
     for k in range(rows.begin[index], rows.end[index]):
         out[rows.indices[k]] += scale * rows.values[k]
@@ -130,7 +141,7 @@ def sparse_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa:
         out[rows.last] += scale
 
 
-@implements(row_square_dot, SparseRows)
+@implements(row_square_dot, SparseRows, borrows=True)
 def sparse_square_dot(rows, index, weights):  # type: ignore[no-untyped-def] # noqa: D103
     total = 0.0
     for k in range(rows.begin[index], rows.end[index]):
@@ -138,7 +149,7 @@ def sparse_square_dot(rows, index, weights):  # type: ignore[no-untyped-def] # n
     return total + weights[rows.last] if rows.constant else total
 
 
-@implements(row_square_add, SparseRows)
+@implements(row_square_add, SparseRows, borrows=True)
 def sparse_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] # noqa: D103
     for k in range(rows.begin[index], rows.end[index]):
         out[rows.indices[k]] += scale * rows.values[k] * rows.values[k]
@@ -146,7 +157,7 @@ def sparse_square_add(rows, index, scale, out):  # type: ignore[no-untyped-def] 
         out[rows.last] += scale
 
 
-@implements(row_scores, SparseRows)
+@implements(row_scores, SparseRows, borrows=True)
 def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
     count = scores.shape[0]
     for c in range(count):
@@ -157,7 +168,7 @@ def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] #
             scores[c] += value * table[column, c]
 
 
-@implements(row_spread, SparseRows)
+@implements(row_spread, SparseRows, borrows=True)
 def sparse_spread(rows, index, factors, power, out):  # type: ignore[no-untyped-def] # noqa: D103
     count = factors.shape[0]
     for k in range(rows.begin[index], rows.end[index]):

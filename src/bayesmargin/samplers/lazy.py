@@ -10,19 +10,8 @@ does not touch obeys
 
 so the control variate only moves the point :math:`w^*` to which the coordinate relaxes. Its noise
 is independent of everything else, and nobody reads it before it is next touched: a whole gap is one
-draw :math:`\delta_T \sim N(F\delta_t, V)`. Three ways to know :math:`F` and :math:`V` at once:
-
-* :class:`SharedEuler`, one :math:`\kappa` for all coordinates and any schedule. With
-  :math:`A_t = \sum \log a_i` and the variance :math:`q_{t+1} = a_t^2 q_t + h_t^2` of a reference
-  chain, :math:`\log F = A_T - A_t` and
-  :math:`V/P = (q_T - q_t) - q_t\,\mathrm{expm1}(2 \log F)`. Nothing overflows, whatever the gap.
-* :class:`OwnEuler`, a :math:`\kappa_j` for each coordinate and a constant step: geometric sums.
-* :class:`Flow`, the exact Ornstein-Uhlenbeck flow of the prior, for any metric that is constant
-  while its coordinate is not touched (AdaGrad) and any schedule: with
-  :math:`\tau = \sum h_i^2`, :math:`F = e^{-\kappa\tau/2}`,
-  :math:`V = (1 - e^{-\kappa\tau})/\lambda`.
-
-The first two sample the law of dense SSGLD exactly; the third is its own, equally accurate scheme.
+draw :math:`\delta_T \sim N(F\delta_t, V)`. The file
+:mod:`bayesmargin.samplers.lazy_jumps` knows :math:`F` and :math:`V`.
 """
 
 import math
@@ -32,28 +21,10 @@ import numpy as np
 
 from bayesmargin.compiling import implements, jit
 from bayesmargin.hinge import winner
+from bayesmargin.samplers.lazy_jumps import advance_clock, jump, one_step, reading
 from bayesmargin.steps import AdaGrad, Unscaled, scale_of, step_at
 from bayesmargin.target import BinaryHinge, InterleavedHinge
 from bayesmargin.types import FloatArray, IntArray
-
-
-class SharedEuler(NamedTuple):
-    """Euler steps with one curvature ``P * precision`` for all coordinates."""
-
-    curvature: float
-
-
-class OwnEuler(NamedTuple):
-    """Euler steps of constant length with a curvature for each coordinate."""
-
-    step: float
-
-
-class Flow(NamedTuple):
-    """Exact flow of the prior between gradients."""
-
-    unused: float = 0.0
-
 
 # Columns of the table of coordinates: all that a jump reads and writes is one cache line.
 WEIGHT, MARK, SPREAD, REST, METRIC, PRECISION, MOMENT, DATA = range(8)
@@ -83,66 +54,6 @@ class LazyState(NamedTuple):
     clock: FloatArray
 
 
-def jump(kind: Any, mark: float, spread: float, now: Any, metric: float, precision: float) -> Any:
-    """Factor and variance of the move from ``mark`` to ``now`` (generic, compiled).
-
-    Only numbers cross this interface: handing over arrays would cost more than the jump.
-    """
-    raise TypeError(f"{type(kind).__name__} is not a kind of jump")
-
-
-def reading(kind: Any, now: Any) -> float:
-    """The clock that a kind of jump goes by (generic, compiled)."""
-    raise TypeError(f"{type(kind).__name__} is not a kind of jump")
-
-
-@implements(jump, SharedEuler)
-def shared_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
-    shrinkage = math.expm1(2.0 * (now[0] - mark))
-    variance = (now[1] - spread) - spread * shrinkage
-    return math.sqrt(1.0 + shrinkage), metric * variance
-
-
-@implements(reading, SharedEuler)
-def _shared_reading(kind, now):  # type: ignore[no-untyped-def]
-    return now[0]
-
-
-@implements(jump, OwnEuler)
-def own_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
-    square = kind.step * kind.step
-    log_factor = math.log1p(-0.5 * square * metric * precision)
-    steps = now[2] - mark
-    variance = square * metric * math.expm1(2.0 * steps * log_factor) / math.expm1(2.0 * log_factor)
-    return math.exp(steps * log_factor), variance
-
-
-@implements(reading, OwnEuler)
-def _own_reading(kind, now):  # type: ignore[no-untyped-def]
-    return now[2]
-
-
-@implements(jump, Flow)
-def flow_jump(kind, mark, spread, now, metric, precision):  # type: ignore[no-untyped-def] # noqa: D103
-    decay = metric * precision * (now[3] - mark)
-    return math.exp(-0.5 * decay), -math.expm1(-decay) / precision
-
-
-@implements(reading, Flow)
-def _flow_reading(kind, now):  # type: ignore[no-untyped-def]
-    return now[3]
-
-
-@jit
-def advance_clock(clock, step, curvature):  # type: ignore[no-untyped-def]
-    """Let the clocks run by one step of size ``step``."""
-    factor = 1.0 - 0.5 * step * step * curvature
-    clock[0] += math.log(abs(factor))
-    clock[1] = factor * factor * clock[1] + step * step
-    clock[2] += 1.0
-    clock[3] += step * step
-
-
 def change_of(hinge: Any, row: int, scores: FloatArray) -> tuple[int, int, float]:
     """Class that gains, class that loses (or -1), and how much of a row's gradient (generic)."""
     raise TypeError(f"{type(hinge).__name__} is not a hinge of lazy chains")
@@ -159,26 +70,6 @@ def _binary_change(hinge, row, scores):  # type: ignore[no-untyped-def]
 def _multiclass_change(hinge, row, scores):  # type: ignore[no-untyped-def]
     now, before = winner(hinge.margin, scores, hinge.label[row]), hinge.reference[row]
     return now, before, hinge.cost[row] if now != before else 0.0
-
-
-def learn(preconditioner: Any, line: FloatArray, gradient: float, first: bool) -> None:
-    """Update what is learned of one coordinate's metric (generic, compiled).
-
-    Called before the move with ``first`` true, when only a coordinate without any gradient yet
-    learns, and after it with ``first`` false.
-    """
-    raise TypeError(f"{type(preconditioner).__name__} cannot be learned lazily")
-
-
-@implements(learn, Unscaled)
-def _learn_nothing(preconditioner, line, gradient, first):  # type: ignore[no-untyped-def]
-    pass
-
-
-@implements(learn, AdaGrad)
-def _learn_square(preconditioner, line, gradient, first):  # type: ignore[no-untyped-def]
-    if first == (line[MOMENT] == 0.0):
-        line[MOMENT] += gradient * gradient
 
 
 @jit
@@ -246,14 +137,37 @@ def lazy_step(dynamics, target, state, rng):  # type: ignore[no-untyped-def]
     now = (state.clock[0], state.clock[1], state.clock[2], state.clock[3])
     for k in range(touched):
         line = state.table[state.touched[k]]
-        gradient = line[DATA]
         # A coordinate that cancelled to zero and was touched again stands in the list twice.
-        if gradient != 0.0:
-            learn(dynamics.preconditioner, line, gradient, True)
-            metric = line[METRIC] * scale_of(dynamics.preconditioner, line[MOMENT])
-            _move(dynamics.jump, line, now, metric, 0.5 * step * step * metric * gradient, rng)
-            learn(dynamics.preconditioner, line, gradient, False)
+        if line[DATA] != 0.0:
+            settle(dynamics.preconditioner, dynamics.jump, line, now, step, rng)
             line[DATA] = 0.0
+
+
+def settle(
+    preconditioner: Any, kind: Any, line: FloatArray, now: Any, step: float, rng: Any
+) -> None:
+    """Let one coordinate feel the gradient of the batch (generic, compiled)."""
+    raise TypeError(f"{type(preconditioner).__name__} cannot be learned lazily")
+
+
+@implements(settle, Unscaled)
+def _settle_later(preconditioner, kind, line, now, step, rng):  # type: ignore[no-untyped-def]
+    # From a*delta - push + noise = a*(delta - push/a) + noise: the move itself can wait.
+    push = 0.5 * step * step * line[METRIC] * line[DATA]
+    line[WEIGHT] -= push / one_step(kind, step, line[METRIC], line[PRECISION])
+
+
+@implements(settle, AdaGrad)
+def _settle_now(preconditioner, kind, line, now, step, rng):  # type: ignore[no-untyped-def]
+    # The gradient changes the metric, so this step is made before it does; without any
+    # gradient yet there is no metric to make it with, and this one gives it.
+    square, fresh = line[DATA] * line[DATA], line[MOMENT] == 0.0
+    if fresh:
+        line[MOMENT] = square
+    metric = line[METRIC] * scale_of(preconditioner, line[MOMENT])
+    _move(kind, line, now, metric, 0.5 * step * step * metric * line[DATA], rng)
+    if not fresh:
+        line[MOMENT] += square
 
 
 @jit

@@ -14,15 +14,8 @@ from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.problem import Problem
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.samplers.base import Ensemble
-from bayesmargin.samplers.lazy import (
-    Flow,
-    LazyDynamics,
-    LazyState,
-    OwnEuler,
-    SharedEuler,
-    lazy_record,
-    lazy_state,
-)
+from bayesmargin.samplers.lazy import LazyDynamics, LazyState, lazy_record, lazy_state
+from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler
 from bayesmargin.samplers.wide import (
     Advance,
     WideChain,
@@ -128,6 +121,7 @@ def _place(
                 to_weights=partial(by_class, n_blocks=blocks),
                 size=size,
                 describe=f"SSGLD of step {step:g}",
+                moving=(state, rng),
             )
         )
     pace = sampler.relaxation(step) if sampler.preconditioner == "hessian" else 10.0

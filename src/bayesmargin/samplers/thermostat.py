@@ -9,8 +9,10 @@ which leaves :math:`e^{-U(u)} N(r; 0, I)\, e^{-n(\xi - A)^2/2}` invariant. Gradi
 variance :math:`V` per coordinate is absorbed by :math:`\xi`, which settles at :math:`A + hV/2`: the
 shift tells how noisy the gradients are while the chain runs.
 
-Two integrators with one gradient a step: the Euler scheme of the original papers (first order) and
-the symmetric splitting SSI (second order), the default.
+Three integrators with one gradient a step: the Euler scheme of the original papers (first order),
+the symmetric splitting SSI (second order), and the splitting kick, drift, friction and noise, drift
+(BAOAB). The last is of second order too, but where the energy is quadratic the law of its positions
+is exact whatever the step, so it bears steps three times as long.
 """
 
 import math
@@ -24,6 +26,13 @@ from bayesmargin.types import FloatArray
 
 class SymmetricThermostat(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="ssi"``."""
+
+    step: float
+    diffusion: float
+
+
+class CentredThermostat(NamedTuple):
+    """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="baoab"``."""
 
     step: float
     diffusion: float
@@ -61,6 +70,22 @@ def symmetric_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     noise = math.sqrt(2.0 * dynamics.diffusion * step)
     for j in range(state.momentum.shape[0]):
         kick = noise * rng.standard_normal() - step * work.gradient[j]
+        state.momentum[j] = damping * (damping * state.momentum[j] + kick)
+    _drift(state, 0.5 * step)
+    state.clock[0] += 1
+
+
+@implements(advance, CentredThermostat, borrows=True)
+def centred_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
+    step = dynamics.step
+    estimate_gradient(target, state.position, rng, work)
+    for j in range(state.momentum.shape[0]):
+        state.momentum[j] -= step * work.gradient[j]
+    damping = math.exp(-0.5 * step * state.friction[0])
+    noise = math.sqrt(2.0 * dynamics.diffusion * step)
+    _drift(state, 0.5 * step)
+    for j in range(state.momentum.shape[0]):
+        kick = noise * rng.standard_normal()
         state.momentum[j] = damping * (damping * state.momentum[j] + kick)
     _drift(state, 0.5 * step)
     state.clock[0] += 1

@@ -1,11 +1,23 @@
 """Settings of SSGNHT."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.samplers.stochastic import StochasticSampler
-from bayesmargin.samplers.thermostat import EulerThermostat, SymmetricThermostat
+from bayesmargin.samplers.thermostat import (
+    CentredThermostat,
+    EulerThermostat,
+    SymmetricThermostat,
+)
 from bayesmargin.types import FloatArray
+
+INTEGRATORS: dict[str, Any] = {
+    "ssi": SymmetricThermostat,
+    "baoab": CentredThermostat,
+    "euler": EulerThermostat,
+}
+DEFAULT_STEPS = {"ssi": 0.25, "baoab": 0.7, "euler": 0.05}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +28,9 @@ class SSGNHT(StochasticSampler):
     ----------
     step : float, optional
         Step :math:`h`. Left out, 0.25 in whitened coordinates, less where kinks are coarse.
-    integrator : {"ssi", "euler"}
-        Symmetric splitting of second order, or the Euler scheme of the original papers.
+    integrator : {"ssi", "baoab", "euler"}
+        Symmetric splitting of second order, the splitting whose positions are exact for quadratic
+        energies, or the Euler scheme of the original papers.
     diffusion : float
         Injected noise :math:`A`; the mean of the thermostat when gradients are exact.
     batch_size, control_variates, preconditioner, burn_in, thin
@@ -35,7 +48,7 @@ class SSGNHT(StochasticSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_choice("integrator", self.integrator, ("ssi", "euler"))
+        require_choice("integrator", self.integrator, tuple(INTEGRATORS))
         require_choice("preconditioner", self.preconditioner, ("hessian", None))
         require_positive(diffusion=self.diffusion)
 
@@ -45,8 +58,8 @@ class SSGNHT(StochasticSampler):
         return self.diffusion
 
     def default_step(self) -> float:
-        """Second order: 0.25; first order: a fifth of it."""
-        return 0.25 if self.integrator == "ssi" else 0.05
+        """A quarter for the symmetric splitting; the others bear more, or less."""
+        return DEFAULT_STEPS[self.integrator]
 
     def relaxation(self, step: float) -> float:
         """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""
@@ -56,7 +69,6 @@ class SSGNHT(StochasticSampler):
         """The thermostat holds the kinetic temperature, whatever the noise."""
         return float(trace[..., 0].mean())
 
-    def dynamics(self, step: float, n_rows: int) -> SymmetricThermostat | EulerThermostat:
+    def dynamics(self, step: float, n_rows: int) -> Any:
         """Compiled dynamics for a given step."""
-        kind = SymmetricThermostat if self.integrator == "ssi" else EulerThermostat
-        return kind(float(step), float(self.diffusion))
+        return INTEGRATORS[self.integrator](float(step), float(self.diffusion))

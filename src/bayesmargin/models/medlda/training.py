@@ -1,5 +1,6 @@
 """The loop of a fit: what is held out, who learns from what, progress, what is kept at the end."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from bayesmargin.models.medlda.learners import (
 from bayesmargin.models.medlda.link import ScoreLink, fit_link
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.prediction import infer
+from bayesmargin.models.medlda.resuming import learned, take_up
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
+from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.types import FloatArray, IntArray
 
 # Held-out documents beyond this number would make the link no better.
@@ -41,7 +44,13 @@ class Training:
     """
 
     def __init__(
-        self, model: Any, resolved: Resolved, code: LabelCode, n_words: int, n_threads: int
+        self,
+        model: Any,
+        resolved: Resolved,
+        code: LabelCode,
+        n_words: int,
+        n_threads: int,
+        random_state: Any = None,
     ) -> None:
         self.resolved, self.code = resolved, code
         self.n_words, self.n_threads = n_words, n_threads
@@ -54,7 +63,8 @@ class Training:
             self.columns = [slice(None)]
         self.n_chains = model.n_chains
         order, seeds, *self._generators = spawn_generators(
-            model.random_state, 2 + model.n_chains * len(self.columns)
+            model.random_state if random_state is None else random_state,
+            2 + model.n_chains * len(self.columns),
         )
         self.order = order
         self.seed = int(seeds.integers(2**62))
@@ -83,8 +93,14 @@ class Training:
         mixed = self.order.permutation(documents.n_documents)
         return np.sort(mixed[n_held:]), np.sort(mixed[:n_held])
 
-    def run(self, model: Any, documents: Documents, signs: IntArray) -> None:
-        """Fit: the whole plan of passes over the documents."""
+    def run(
+        self,
+        model: Any,
+        documents: Documents,
+        signs: IntArray,
+        checkpoint: Checkpoint | NoCheckpoint,
+    ) -> None:
+        """Fit: the whole plan of passes over the documents, or what a checkpoint left of it."""
         kept, held = self.hold_out(documents, model.validation_fraction)
         if held.size:
             self.held_out = (select(documents, held), signs[held])
@@ -104,9 +120,13 @@ class Training:
         for learner in self.learners:
             learner.posterior.length = len(plan)
         every = max(1, len(plan) // 10)
+        done = take_up(self.learners, checkpoint.state, self.n_threads)
+        for chosen in plan[:done]:
+            self._meet(documents, chosen)
         with progress_for(model.verbose) as progress:
-            for step, chosen in enumerate(plan, start=1):
+            for step, chosen in enumerate(plan[done:], start=done + 1):
                 self.learn(documents, signs, chosen, n_documents)
+                checkpoint.pause(partial(learned, self.learners, step))
                 detail = ""
                 if model.verbose > 0 and (step % every == 0 or step == len(plan)):
                     detail = self.describe()
@@ -117,10 +137,14 @@ class Training:
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """Every learner takes in the chosen documents."""
-        everything = len(chosen) == documents.n_documents
-        self.known[documents.words if everything else select(documents, chosen).words] = True
+        self._meet(documents, chosen)
         for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
             learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
+
+    def _meet(self, documents: Documents, chosen: IntArray) -> None:
+        """Note the words of the chosen documents as known."""
+        everything = len(chosen) == documents.n_documents
+        self.known[documents.words if everything else select(documents, chosen).words] = True
 
     def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """``partial_fit``: one pass over the documents in the order they came."""
