@@ -63,7 +63,7 @@ class MedLDAClassifier(
         always have one binary hinge.
     prior_scale : float, default=1.0
         Prior standard deviation s of the weights.
-    n_chains : int, default=3
+    n_chains : int, default=2
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
     n_draws : int, default=10
@@ -143,7 +143,7 @@ class MedLDAClassifier(
         method: str = "ssgrld",
         multi_class: str = "multi_task",
         prior_scale: float = 1.0,
-        n_chains: int = 3,
+        n_chains: int = 2,
         n_draws: int = 10,
         n_passes: int | None = None,
         batch_size: int = 256,
