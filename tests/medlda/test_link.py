@@ -10,6 +10,7 @@ def rare_and_common(seed, n=400):
     rng = np.random.default_rng(seed)
     shares = np.array([0.6, 0.5, 0.05])
     relevant = rng.random((n, 3)) < shares
+    relevant[~relevant.any(axis=1), 0] = True
     scores = np.array([0.0, 0.0, -8.0]) + 4.0 * relevant + rng.normal(0.0, 0.5, (n, 3))
     return scores, np.where(relevant, 1, -1), shares
 
