@@ -25,6 +25,10 @@ class DivergenceError(ArithmeticError):
     """A chain left every bounded region: the step chosen is too large for this target."""
 
 
+class DataError(ValueError):
+    """A file or table cannot be used as it is; the message says where and what to do."""
+
+
 class CheckpointWarning(BayesmarginWarning):
     """A checkpoint could not be written or was damaged; the message says what was done instead."""
 

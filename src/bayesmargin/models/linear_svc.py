@@ -23,6 +23,7 @@ from bayesmargin.models.linear_fit import (
 )
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
+from bayesmargin.models.watching import linear_glance
 from bayesmargin.posterior import Posterior
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
@@ -234,7 +235,10 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             with progress_for(self.verbose) as progress:
                 journal = Journal(checkpoint)
-                run = sample_linear(data, priors, self, sampler, generators, progress, journal)
+                glance = linear_glance(self.classes_, self.fit_intercept)
+                run = sample_linear(
+                    data, priors, self, sampler, generators, progress, journal, glance
+                )
             self._store(run)
             self.diagnostics_: Diagnostics = run.diagnostics
             self.link_: Link = calibrate(data, run.weights, self, generators[-1])

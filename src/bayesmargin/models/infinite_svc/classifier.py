@@ -13,6 +13,9 @@ from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_c
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
+from bayesmargin.models.infinite_svc.watching import SweepDisplay
+from bayesmargin.models.watching import watched
+from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.book import ChainBook
 from bayesmargin.saving.mixin import SavedMixin
@@ -188,8 +191,11 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels.astype(np.int64), shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
-            with ThreadPoolExecutor(max(1, workers)) as pool:
-                runs = list(pool.map(partial(run_chain, problem), generators, pages))
+            with progress_for(0) as progress, ThreadPoolExecutor(max(1, workers)) as pool:
+                rows = watched(self.classes_)
+                show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
+                run = partial(run_chain, problem, after_sweep=show)
+                runs = list(pool.map(run, generators, pages))
             self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
         return self
 

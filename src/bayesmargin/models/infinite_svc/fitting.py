@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -129,7 +130,10 @@ def make_problem(
 
 
 def run_chain(
-    problem: Problem, rng: np.random.Generator, page: Page | None = None
+    problem: Problem,
+    rng: np.random.Generator,
+    page: Page | None = None,
+    after_sweep: Callable[[Recorder], None] = lambda recorder: None,
 ) -> tuple[Recorder, dict[str, float]]:
     """Run one chain to its end; returns what was recorded and the seconds by activity.
 
@@ -144,6 +148,7 @@ def run_chain(
             chain.adapt()
         recorder.note(sweep, chain)
         page.turn(partial(state_of, chain, recorder, started))
+        after_sweep(recorder)
     page.end(partial(state_of, chain, recorder, started))
     return recorder, {"start": started, **chain.seconds}
 

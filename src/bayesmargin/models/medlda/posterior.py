@@ -37,7 +37,9 @@ class TopicPosterior:
         """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain."""
         if self.length is not None:
             late = 2 * time - self.length
-            return late > 0 and late * n_draws // self.length > (late - 2) * n_draws // self.length
+            if late <= 0:  # for those who watch; the second half replaces these
+                return time % max(1, self.length // 10) == 0
+            return late * n_draws // self.length > (late - 2) * n_draws // self.length
         if self.topics and time - self.last < max(1, time // (2 * n_draws)):
             return False
         self.last = time

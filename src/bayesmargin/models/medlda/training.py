@@ -4,8 +4,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from bayesmargin.models.medlda.documents import Documents, keep_words
+from bayesmargin.models.medlda.documents import (
+    Documents,
+    check_counts,
+    keep_words,
+    to_documents,
+)
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -19,6 +25,7 @@ from bayesmargin.models.medlda.link import ScoreLink, fit_link
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
+from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
@@ -124,12 +131,13 @@ class Training:
         for chosen in plan[:done]:
             self._meet(documents, chosen)
         with progress_for(model.verbose) as progress:
+            shown = self.watched_documents() or self.held_out
             for step, chosen in enumerate(plan[done:], start=done + 1):
                 self.learn(documents, signs, chosen, n_documents)
                 checkpoint.pause(partial(learned, self.learners, step))
                 detail = ""
-                if model.verbose > 0 and (step % every == 0 or step == len(plan)):
-                    detail = self.describe()
+                if progress.shown and (step % every == 0 or step == len(plan)):
+                    detail = self.describe(shown)
                 progress.update("minibatch", step, len(plan), detail)
         if self.held_out is None:
             some = np.arange(min(n_documents, MAX_HELD_OUT))
@@ -209,11 +217,20 @@ class Training:
         prevalence = np.clip(self.n_labelled / max(self.n_seen, 1), 0.0, 1.0)
         return fit_link(scores, signs, prevalence, self.code.several, self.resolved.hinge.margin)
 
-    def describe(self) -> str:
-        """Accuracy (label sets: micro F1) on the held-out documents, for the progress bar."""
-        if self.held_out is None or not self.learners[-1].posterior.topics:
+    def watched_documents(self) -> tuple[Documents, IntArray] | None:
+        """Documents that somebody watches the accuracy on, :data:`MAX_HELD_OUT` at most."""
+        rows = None if self.code.several else watched(self.code.classes)
+        if rows is None:
+            return None
+        some = np.linspace(0, len(rows.code) - 1, min(MAX_HELD_OUT, len(rows.code))).astype(int)
+        counts = check_counts(sp.csr_array(rows.X[some]), "MedLDAClassifier")
+        return to_documents(counts), self.code.signs(self.code.classes[rows.code[some]])
+
+    def describe(self, held_out: tuple[Documents, IntArray] | None) -> str:
+        """Accuracy (label sets: micro F1) on held-out documents, for the progress bar."""
+        if held_out is None or not self.learners[-1].posterior.topics:
             return ""
-        documents, signs = self.held_out
+        documents, signs = held_out
         _, scores = self.infer(documents, 1)
         if self.code.several:
             chosen = self.code.decide(scores, 0.0) > 0
