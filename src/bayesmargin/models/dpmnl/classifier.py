@@ -75,7 +75,7 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from bayesmargin.models.dpmnl import DPMNLClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = DPMNLClassifier(n_sweeps=40, random_state=0).fit(X, y)
+    >>> model = DPMNLClassifier(n_sweeps=36, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
     """

@@ -112,7 +112,7 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from bayesmargin.models.infinite_svc import InfiniteSVC
     >>> X, y = make_moons(400, noise=0.15, random_state=0)
-    >>> model = InfiniteSVC(C=5.0, random_state=0).fit(X[:300], y[:300])
+    >>> model = InfiniteSVC(C=5.0, n_sweeps=36, random_state=0).fit(X[:300], y[:300])
     >>> bool(model.score(X[300:], y[300:]) > 0.9)
     True
     >>> model.predict_proba(X[300:]).shape
