@@ -8,7 +8,7 @@ check, fails.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,8 @@ class _Supervisor:
     n_jobs: int | None
     progress: Progress
     journal: Journal
+    glance: Callable[[FloatArray], str] | None = None
+    """What else to show, from the mean weights so far."""
     max_restarts: int = MAX_RESTARTS
     max_extensions: int = MAX_EXTENSIONS
     restarts: int = 0
@@ -69,13 +71,17 @@ class _Supervisor:
         """
         stretch = self.journal.stretch(ensemble.chains, n_draws)
         done, size, resumed, counted = stretch.done, 8, stretch.done, self.iterations
+        fixed = ensemble.round_draws(thin) if ensemble.round_draws else None
         began = time.perf_counter()
         while done < n_draws:
-            size = min(size, n_draws - done)
+            size = min(fixed or size, n_draws - done)
             start = time.perf_counter()
             try:
                 with stretch.round(size):
-                    run_chains(ensemble.chains, size, thin, self.n_jobs)
+                    if ensemble.advance is not None:
+                        ensemble.advance(size, thin)
+                    else:
+                        run_chains(ensemble.chains, size, thin, self.n_jobs)
             except DivergenceError:
                 self.iterations = counted  # how many there were depends on the clock
                 raise
@@ -85,7 +91,9 @@ class _Supervisor:
             made = (done - resumed) * len(ensemble.chains)
             speed = made / max(1e-9, time.perf_counter() - began)
             if self.progress.shown:
-                detail = _glance(ensemble) if stage == "sampling" and done >= 16 else ""
+                detail = (
+                    _glance(ensemble, self.glance) if stage == "sampling" and done >= 16 else ""
+                )
                 self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
             size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
             stretch.pause()
@@ -178,11 +186,16 @@ def _may_shrink(ensemble: Ensemble) -> bool:
     return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
 
 
-def _glance(ensemble: Ensemble) -> str:
+def _glance(ensemble: Ensemble, more: Callable[[FloatArray], str] | None) -> str:
     """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
     positions, _ = collected(ensemble.chains)
     few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
-    return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+    seen = f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+    if more is None:
+        return seen
+    if ensemble.kept is not None:
+        return f"{seen}{more(ensemble.kept.moments()[0])}  "
+    return f"{seen}{more(ensemble.weights(positions.mean(axis=(0, 1))[None, None])[0, 0])}  "
 
 
 def equally_weighted(weight: FloatArray) -> IntArray:
@@ -212,7 +225,9 @@ def _attempt(
         supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
         return None
     noise, stein = 0.0, SteinCheck(0.0, np.inf)
-    if ensemble.target is not None:
+    if ensemble.checks is not None:
+        noise, stein = ensemble.checks(positions, rng)
+    elif ensemble.target is not None:
         work = workspace(ensemble.target, working_type(ensemble.target))
         checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
         noise = gradient_noise(ensemble.target, checked, work, rng)
@@ -232,16 +247,18 @@ def sample(
     n_jobs: int | None,
     progress: Progress,
     journal: Journal | None = None,
+    glance: Callable[[FloatArray], str] | None = None,
 ) -> Run:
     """Sample a problem and say how far the draws can be trusted.
 
     One chain runs for each generator but the last, which serves the preparation. A ``journal``
-    keeps what is needed to go on after a crash.
+    keeps what is needed to go on after a crash; ``glance`` says something about the mean weights
+    for the display.
     """
     began = time.perf_counter()
     journal = journal or Journal()
     journal.begin_run()
-    supervisor = _Supervisor(problem, n_draws, n_jobs, progress, journal)
+    supervisor = _Supervisor(problem, n_draws, n_jobs, progress, journal, glance)
     ensemble = sampler.start(problem, generators)
     if ensemble.fallback is not None:
         supervisor.max_restarts = supervisor.max_extensions = 1

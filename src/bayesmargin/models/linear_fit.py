@@ -1,6 +1,6 @@
 """Fitting a linear model: rows made canonical, one problem or one a class, runs joined."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -181,6 +181,7 @@ def sample_linear(
     generators: Sequence[np.random.Generator],
     progress: Progress,
     journal: Journal | None = None,
+    glance: Callable[[FloatArray], str] | None = None,
 ) -> Run:
     """Sample one problem, or with several priors one binary problem a class (one-vs-rest)."""
     runs = []
@@ -193,7 +194,11 @@ def sample_linear(
         spawned = [rng.spawn(1)[0] for rng in generators]
         space = row_space(problem) if isinstance(sampler, Auto) else None
         small = problem if space is None else space.problem
-        run = sample(small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal)
+        whole = space is None and len(priors) == 1  # the weights sampled are the model's own
+        run = sample(
+            small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal,
+            glance if whole else None,
+        )  # fmt: skip
         if space is not None:
             run.weights, run.moments = space.lift(run.weights, spawned[-1])
         runs.append(run)

@@ -2,7 +2,6 @@ r"""The infinite SVM with the interface of scikit-learn."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,8 @@ from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_c
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
+from bayesmargin.models.infinite_svc.watching import SweepDisplay
+from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.book import ChainBook
@@ -111,7 +112,7 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from bayesmargin.models.infinite_svc import InfiniteSVC
     >>> X, y = make_moons(400, noise=0.15, random_state=0)
-    >>> model = InfiniteSVC(C=5.0, random_state=0).fit(X[:300], y[:300])
+    >>> model = InfiniteSVC(C=5.0, n_sweeps=36, random_state=0).fit(X[:300], y[:300])
     >>> bool(model.score(X[300:], y[300:]) > 0.9)
     True
     >>> model.predict_proba(X[300:]).shape
@@ -199,13 +200,14 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels.astype(np.int64), shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
-            names = [f"chain {number + 1}" for number in range(self.n_chains)]
             with (
                 progress_for(self.verbose) as progress,
                 ThreadPoolExecutor(max(1, workers)) as pool,
             ):
-                run = partial(run_chain, problem)
-                runs = list(pool.map(run, generators, pages, names, repeat(progress)))
+                rows = watched(self.classes_)
+                show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
+                run = partial(run_chain, problem, after_sweep=show)
+                runs = list(pool.map(run, generators, pages))
             self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
         traces = {k: v for k, v in self.diagnostics_.items() if isinstance(v, dict)}
         warn_if_unsettled(traces, self.n_components_.shape[1])

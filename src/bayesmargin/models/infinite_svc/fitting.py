@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,6 @@ from bayesmargin.models.infinite_svc.defaults import (
 from bayesmargin.models.infinite_svc.settings import make_method, make_scheme
 from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
 from bayesmargin.models.infinite_svc.trace import Recorder
-from bayesmargin.progress import Progress, Silence
 from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
@@ -133,15 +133,13 @@ def run_chain(
     problem: Problem,
     rng: np.random.Generator,
     page: Page | None = None,
-    name: str = "sweeps",
-    progress: Progress | None = None,
+    after_sweep: Callable[[Recorder], None] = lambda recorder: None,
 ) -> tuple[Recorder, dict[str, float]]:
     """Run one chain to its end; returns what was recorded and the seconds by activity.
 
     ``page`` is the chain's place in a checkpoint: the chain goes on from what is written there.
-    ``progress`` is told of every sweep under the chain's ``name``.
     """
-    page, progress = page or Page(), progress or Silence()
+    page = page or Page()
     found = page.begin()
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
     for sweep in range(chain.sweeps, problem.n_sweeps):
@@ -149,10 +147,8 @@ def run_chain(
         if sweep < problem.burn_in:
             chain.adapt()
         recorder.note(sweep, chain)
-        if progress.shown:
-            detail = f"{recorder.components[-1]} components"
-            progress.update(name, sweep + 1, problem.n_sweeps, detail)
         page.turn(partial(state_of, chain, recorder, started))
+        after_sweep(recorder)
     page.end(partial(state_of, chain, recorder, started))
     return recorder, {"start": started, **chain.seconds}
 

@@ -1,0 +1,69 @@
+"""Examples in docstrings and in the gallery say what they say."""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import bayesmargin
+
+ROOT = Path(bayesmargin.__file__).parent
+
+
+def modules_with_examples():
+    for file in sorted(ROOT.rglob("*.py")):
+        if "\n    >>> " in file.read_text(encoding="utf-8") or "\n>>> " in file.read_text("utf-8"):
+            parts = file.relative_to(ROOT.parent).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = list(modules_with_examples())
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_module(name):
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("bayesmargin"):
+            raise
+        pytest.skip(f"needs {missing.name}, which is not here")
+    found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_estimators_show_how_they_are_used():
+    for name in ("BayesianLinearSVC", "MedLDAClassifier", "InfiniteSVC", "DPMNLClassifier"):
+        assert ">>>" in (getattr(bayesmargin, name).__doc__ or "")
+
+
+def test_every_public_name_is_in_the_reference():
+    """The page lists all names, also those of modules that were added since."""
+    folder = ROOT.parents[1] / "docs" / "_extensions"
+    if not folder.exists():
+        pytest.skip("the documentation is not part of an installed package")
+    pytest.importorskip("sphinx", reason="the page is made by Sphinx, which is not here")
+    spec = importlib.util.spec_from_file_location("reference", folder / "reference.py")
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    page = reference.reference_page()
+    for module in ("bayesmargin", "bayesmargin.samplers", "bayesmargin.rows", "bayesmargin.report"):
+        for name in reference.public_names(module, None):
+            assert f"   {module}.{name}\n" in page
+
+
+def test_python_in_the_pages_is_python():
+    """Fenced code of the documentation can at least be parsed."""
+    folder = ROOT.parents[1] / "docs"
+    if not folder.exists():
+        pytest.skip("the documentation is not part of an installed package")
+    for page in sorted(folder.rglob("*.md")):
+        if "generated" in page.parts or "_build" in page.parts:
+            continue
+        pieces = page.read_text(encoding="utf-8").split("```python\n")[1:]
+        for piece in pieces:
+            ast.parse(piece.partition("```")[0], filename=str(page))
