@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format types check validation clean
+.PHONY: help demo test test-slow lint format types check validation docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -42,5 +42,13 @@ check: test lint format types  ## all that CI runs
 validation: $(STAMP)  ## every sampler against the truth: docs/validation.md and its figures
 	$(BIN)/python -m bayesmargin.validation.page docs
 
+DOCS_STAMP := $(VENV)/.installed-docs
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	touch $@
+
+docs: $(DOCS_STAMP)  ## the documentation site in docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -n -b html docs docs/_build/html
+
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo docs/_build docs/generated

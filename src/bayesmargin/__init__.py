@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayesmargin.models.infinite_svc import InfiniteSVC
     from bayesmargin.models.linear_svc import BayesianLinearSVC
     from bayesmargin.models.medlda import MedLDAClassifier
+    from bayesmargin.saving import load
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ _HOMES = {
     "DPMNLClassifier": "bayesmargin.models.dpmnl",
     "InfiniteSVC": "bayesmargin.models.infinite_svc",
     "MedLDAClassifier": "bayesmargin.models.medlda",
+    "load": "bayesmargin.saving",
 }
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "InfiniteSVC",
     "MedLDAClassifier",
     "__version__",
+    "load",
 ]
 
 

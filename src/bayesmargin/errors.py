@@ -23,3 +23,19 @@ class InterruptedWarning(BayesmarginWarning):
 
 class DivergenceError(ArithmeticError):
     """A chain left every bounded region: the step chosen is too large for this target."""
+
+
+class DataError(ValueError):
+    """A file or table cannot be used as it is; the message says where and what to do."""
+
+
+class CheckpointWarning(BayesmarginWarning):
+    """A checkpoint could not be written or was damaged; the message says what was done instead."""
+
+
+class SavedModelError(ValueError):
+    """A saved model cannot be trusted: damaged, incomplete, newer than this library, or foreign."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be used: it belongs to other data or settings, or is damaged."""

@@ -1,9 +1,16 @@
-"""Showing how a fit goes: a live bar in a terminal or notebook, a few lines in a log file."""
+"""Showing how a fit goes: a live bar in a terminal or notebook, a few lines in a log file.
+
+A program that fits models for others, such as the command line, chooses the display itself and may
+hand over rows to watch the accuracy on: see :func:`watching`.
+"""
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class Progress(Protocol):
@@ -54,7 +61,7 @@ class LogLines:
         if quarter != self.said:
             self.said = quarter
             elapsed = time.perf_counter() - self.began
-            sys.stderr.write(f"[{elapsed:7.1f} s] {stage}: {done}/{total} draws  {detail}\n")
+            sys.stderr.write(f"[{elapsed:7.1f} s] {stage}: {done}/{total}  {detail}\n")
             sys.stderr.flush()
 
     def __enter__(self) -> "LogLines":
@@ -65,11 +72,12 @@ class LogLines:
 
 
 class LiveBar:
-    """A bar with draws, draws per second, time left and the worst R-hat so far."""
+    """A bar with draws, draws per second, time left and the worst R-hat so far, on stderr."""
 
     shown = True
 
-    def __init__(self) -> None:
+    def __init__(self, console: Any = None) -> None:
+        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -86,6 +94,7 @@ class LiveBar:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[detail]}"),
+            console=console or Console(stderr=True),
         )
         self.tasks: dict[str, object] = {}
 
@@ -104,13 +113,65 @@ class LiveBar:
         self.bars.stop()
 
 
-def progress_for(verbose: int) -> Progress:
-    """Progress display that suits ``verbose`` and where the output goes."""
-    if verbose <= 0:
-        return Silence()
+def display() -> Progress:
+    """A live bar where stderr is a terminal or a notebook, else lines for a log."""
     from rich.console import Console
 
-    console = Console()
-    if console.is_terminal or console.is_jupyter:
-        return LiveBar()
-    return LogLines()
+    console = Console(stderr=True)
+    return LiveBar(console) if console.is_terminal or console.is_jupyter else LogLines()
+
+
+class Watch(NamedTuple):
+    """What a program that fits models for others wants to see."""
+
+    progress: Progress
+    held_out: tuple[Any, Any] | None
+    """Rows and labels that took no part in the fit."""
+
+
+_watch: ContextVar[Watch | None] = ContextVar("bayesmargin_watch", default=None)
+
+
+@contextmanager
+def watching(progress: Progress, held_out: tuple[Any, Any] | None = None) -> Iterator[None]:
+    """Have every fit in this context show itself on ``progress``, whatever its ``verbose``.
+
+    Parameters
+    ----------
+    progress : Progress
+        The display.
+    held_out : tuple of rows and labels, optional
+        The accuracy on these rows is shown while a fit goes on. They never influence a draw.
+
+    Examples
+    --------
+    >>> from bayesmargin import DPMNLClassifier
+    >>> from bayesmargin.progress import Silence, watching
+    >>> class Loud(Silence):
+    ...     shown = True
+    ...     def update(self, stage, done, total, detail):
+    ...         print(stage, done, "of", total)
+    >>> with watching(Loud()):
+    ...     _ = DPMNLClassifier(n_sweeps=2, n_draws=1).fit([[0.0], [1.0], [4.0]], [0, 0, 1])
+    sweep 1 of 2
+    sweep 2 of 2
+    """
+    token = _watch.set(Watch(progress, held_out))
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def watched_rows() -> tuple[Any, Any] | None:
+    """Rows and labels to show the accuracy on, when somebody watches and wants to see it."""
+    watch = _watch.get()
+    return watch.held_out if watch is not None and watch.progress.shown else None
+
+
+def progress_for(verbose: int) -> Progress:
+    """Progress display that suits ``verbose`` and where the output goes."""
+    watch = _watch.get()
+    if watch is not None:
+        return watch.progress
+    return Silence() if verbose <= 0 else display()

@@ -8,7 +8,7 @@ check, fails.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.saving.journal import Journal
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray, IntArray
 from bayesmargin.verdict import biased, diagnose, enough, warn_of
@@ -52,6 +53,9 @@ class _Supervisor:
     n_draws: int
     n_jobs: int | None
     progress: Progress
+    journal: Journal
+    glance: Callable[[FloatArray], str] | None = None
+    """What else to show, from the mean weights so far."""
     max_restarts: int = MAX_RESTARTS
     max_extensions: int = MAX_EXTENSIONS
     restarts: int = 0
@@ -61,21 +65,36 @@ class _Supervisor:
     notes: list[str] = field(default_factory=list)
 
     def advance(self, ensemble: Ensemble, stage: str, n_draws: int, thin: int) -> None:
-        """Let all chains make ``n_draws`` draws, in rounds short enough to watch."""
-        done, size = 0, 8
+        """Let all chains make ``n_draws`` draws, in rounds short enough to watch.
+
+        Draws that the journal holds from before a crash are taken from there.
+        """
+        stretch = self.journal.stretch(ensemble.chains, n_draws)
+        done, size, resumed, counted = stretch.done, 8, stretch.done, self.iterations
         began = time.perf_counter()
         while done < n_draws:
             size = min(size, n_draws - done)
             start = time.perf_counter()
-            run_chains(ensemble.chains, size, thin, self.n_jobs)
+            try:
+                with stretch.round(size):
+                    run_chains(ensemble.chains, size, thin, self.n_jobs)
+            except DivergenceError:
+                self.iterations = counted  # how many there were depends on the clock
+                raise
             seconds = time.perf_counter() - start
             done += size
-            self.iterations += size * thin * len(ensemble.chains)
-            speed = done * len(ensemble.chains) / max(1e-9, time.perf_counter() - began)
+            self.iterations = counted + done * thin * len(ensemble.chains)
+            made = (done - resumed) * len(ensemble.chains)
+            speed = made / max(1e-9, time.perf_counter() - began)
             if self.progress.shown:
-                detail = _glance(ensemble) if stage == "sampling" and done >= 16 else ""
+                detail = (
+                    _glance(ensemble, self.glance) if stage == "sampling" and done >= 16 else ""
+                )
                 self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
             size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
+            stretch.pause()
+        stretch.end()
+        self.iterations = counted + n_draws * thin * len(ensemble.chains)
 
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
         """Run and drop the warm-up; mend step and anchor when it shows that they are poor."""
@@ -163,11 +182,16 @@ def _may_shrink(ensemble: Ensemble) -> bool:
     return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
 
 
-def _glance(ensemble: Ensemble) -> str:
+def _glance(ensemble: Ensemble, more: Callable[[FloatArray], str] | None) -> str:
     """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
     positions, _ = collected(ensemble.chains)
     few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
-    return f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+    seen = f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+    if more is None:
+        return seen
+    if ensemble.kept is not None:
+        return f"{seen}{more(ensemble.kept.moments()[0])}  "
+    return f"{seen}{more(ensemble.weights(positions.mean(axis=(0, 1))[None, None])[0, 0])}  "
 
 
 def equally_weighted(weight: FloatArray) -> IntArray:
@@ -216,13 +240,19 @@ def sample(
     n_draws: int,
     n_jobs: int | None,
     progress: Progress,
+    journal: Journal | None = None,
+    glance: Callable[[FloatArray], str] | None = None,
 ) -> Run:
     """Sample a problem and say how far the draws can be trusted.
 
-    One chain runs for each generator but the last, which serves the preparation.
+    One chain runs for each generator but the last, which serves the preparation. A ``journal``
+    keeps what is needed to go on after a crash; ``glance`` says something about the mean weights
+    for the display.
     """
     began = time.perf_counter()
-    supervisor = _Supervisor(problem, n_draws, n_jobs, progress)
+    journal = journal or Journal()
+    journal.begin_run()
+    supervisor = _Supervisor(problem, n_draws, n_jobs, progress, journal, glance)
     ensemble = sampler.start(problem, generators)
     if ensemble.fallback is not None:
         supervisor.max_restarts = supervisor.max_extensions = 1

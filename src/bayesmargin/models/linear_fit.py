@@ -1,6 +1,6 @@
 """Fitting a linear model: rows made canonical, one problem or one a class, runs joined."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -20,6 +20,7 @@ from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.sampling import Run, sample
+from bayesmargin.saving.journal import Journal
 from bayesmargin.storage import draw_array
 from bayesmargin.types import FloatArray, IntArray
 
@@ -159,6 +160,8 @@ def sample_linear(
     sampler: Sampler,
     generators: Sequence[np.random.Generator],
     progress: Progress,
+    journal: Journal | None = None,
+    glance: Callable[[FloatArray], str] | None = None,
 ) -> Run:
     """Sample one problem, or with several priors one binary problem a class (one-vs-rest)."""
     runs = []
@@ -171,7 +174,11 @@ def sample_linear(
         spawned = [rng.spawn(1)[0] for rng in generators]
         space = row_space(problem) if isinstance(sampler, Auto) else None
         small = problem if space is None else space.problem
-        run = sample(small, sampler, spawned, settings.n_draws, settings.n_jobs, progress)
+        whole = space is None and len(priors) == 1  # the weights sampled are the model's own
+        run = sample(
+            small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal,
+            glance if whole else None,
+        )  # fmt: skip
         if space is not None:
             run.weights, run.moments = space.lift(run.weights, spawned[-1])
         runs.append(run)

@@ -21,19 +21,22 @@ from bayesmargin.models.linear_fit import (
 )
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
+from bayesmargin.models.watching import linear_glance
 from bayesmargin.posterior import Posterior
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.sparse import canonical
 from bayesmargin.sampling import Run
+from bayesmargin.saving.journal import Journal
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 ROW_TYPES = [np.float64, np.float32]
 FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 
 
-class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
+class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     r"""Bayesian linear SVM: the hinge loss as a pseudo-likelihood, the answer a posterior.
 
     .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(-C\,(\ell - y_d\,w \cdot x_d)_+
@@ -69,6 +72,11 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         Threads; None uses a core for each chain as far as there are cores.
     verbose : int
         1 shows progress.
+    checkpoint : path-like or None
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -109,6 +117,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.C = C
         self.margin = margin
@@ -122,6 +132,8 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -231,19 +243,25 @@ class BayesianLinearSVC(ClassifierMixin, BaseEstimator):
         label = np.searchsorted(self.classes_, y).astype(np.min_scalar_type(len(self.classes_)))
         values, label, weight = merged(X, label, weight)
         data = LinearData(values, label, weight, len(self.classes_))
-        generators = spawn_generators(self.random_state, self.n_chains + 1)
-        with progress_for(self.verbose) as progress:
-            run = sample_linear(data, priors, self, sampler, generators, progress)
-        self._store(run)
-        self.diagnostics_: Diagnostics = run.diagnostics
-        self.link_: Link = calibrate(data, run.weights, self, generators[-1])
+        with self._checkpointing(values, label, weight, priors) as checkpoint:
+            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            with progress_for(self.verbose) as progress:
+                journal = Journal(checkpoint)
+                glance = linear_glance(self.classes_, self.fit_intercept)
+                run = sample_linear(
+                    data, priors, self, sampler, generators, progress, journal, glance
+                )
+            self._store(run)
+            self.diagnostics_: Diagnostics = run.diagnostics
+            self.link_: Link = calibrate(data, run.weights, self, generators[-1])
         return self
 
     def _store(self, run: Run) -> None:
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
-        self.coef_, self.intercept_ = split_weights(mean, blocks, self.fit_intercept)
+        means = split_weights(mean, blocks, self.fit_intercept)
+        self.coef_, self.intercept_ = map(np.ascontiguousarray, means)
         names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
         per_class = () if blocks == 1 else ("class",)
         settings = {key: str(value) for key, value in self.get_params(deep=False).items()}

@@ -27,7 +27,7 @@ class ParquetRows(FileRows):
     """
 
     def __init__(self, path: Path, label: str | None, memory: int) -> None:
-        self.paths = _files(path)
+        self.paths = parquet_files(path)
         self.memory = memory
         self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
         schema, n_rows = None, 0
@@ -135,7 +135,8 @@ def _reading(file: Path) -> Iterator[Any]:
         ) from error
 
 
-def _files(path: Path) -> list[Path]:
+def parquet_files(path: Path) -> list[Path]:
+    """The file itself, or the Parquet files of a folder in the order of their names."""
     if not path.is_dir():
         return [path]
     found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)

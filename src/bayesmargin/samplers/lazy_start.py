@@ -121,6 +121,7 @@ def _place(
                 to_weights=partial(by_class, n_blocks=blocks),
                 size=size,
                 describe=f"SSGLD of step {step:g}",
+                moving=(state, rng),
             )
         )
     pace = sampler.relaxation(step) if sampler.preconditioner == "hessian" else 10.0

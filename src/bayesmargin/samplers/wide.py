@@ -42,6 +42,8 @@ class WideChain:
     to_weights: Callable[[FloatArray], FloatArray]
     size: int
     describe: str
+    moving: tuple[Any, np.random.Generator]
+    """State (arrays that ``advance`` changes) and generator, for checkpoints."""
     store: DrawStore | None = None
     draws: list[FloatArray] = field(default_factory=list)
     trace: list[FloatArray] = field(default_factory=list)

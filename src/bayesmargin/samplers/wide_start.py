@@ -100,6 +100,7 @@ def _place(
                 to_weights=weights_by_class(prepared, n_blocks),
                 size=size,
                 describe=str(dynamics),
+                moving=(state, rng),
             )
         )
     pace = sampler.relaxation(step) if sampler.preconditioner == "hessian" else 10.0

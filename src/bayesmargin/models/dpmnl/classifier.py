@@ -1,6 +1,7 @@
 """dpMNL with the interface of scikit-learn."""
 
 import time
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,18 +11,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
+from bayesmargin.models.dpmnl.resuming import state_of, take_up
 from bayesmargin.models.infinite_svc.defaults import (
     default_clusters,
     first_partition,
     fit_scaling,
 )
 from bayesmargin.models.settings import require_count
+from bayesmargin.models.watching import Watched, watched
+from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers.base import require_positive
+from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray
 
 
-class DPMNLClassifier(ClassifierMixin, BaseEstimator):
+class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
     r"""Dirichlet-process mixture of multinomial logit models (Shahbaba and Neal, 2009).
 
     The generative cousin of :class:`InfiniteSVC`: independent normal covariates and a softmax in
@@ -45,6 +51,11 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
         Leapfrog steps of a trajectory (the original used 200).
     random_state : int, Generator, RandomState or None
         Seed.
+    checkpoint : path-like or None
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -74,6 +85,8 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
         step: float = 0.2,
         n_leapfrog: int = 30,
         random_state: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
@@ -83,6 +96,8 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
         self.step = step
         self.n_leapfrog = n_leapfrog
         self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _check(self) -> int:
         """Check the parameters and return the burn-in."""
@@ -119,27 +134,51 @@ class DPMNLClassifier(ClassifierMixin, BaseEstimator):
                 f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
             )
         begin = time.perf_counter()
-        (rng,) = spawn_generators(self.random_state, 1)
         self._scaling = fit_scaling(X)
-        X = self._scaling.apply(X)
-        auto = self.n_clusters == "auto"
-        clusters = default_clusters(len(X)) if auto else int(self.n_clusters)
-        partition = first_partition(X, clusters, int(rng.integers(2**31)))
-        chain = start_chain(
-            rng, X, labels.astype(np.int64), partition, len(self.classes_), self.step,
-            self.n_leapfrog, self.n_auxiliary,
-        )  # fmt: skip
-        kept = np.linspace(self.n_sweeps - 1, burn_in, self.n_draws).round().astype(int)
-        self._draws: list[Draw] = []
-        components = []
-        for sweep in range(self.n_sweeps):
-            chain.sweep()
-            components.append(int(chain.experts.size[0]))
-            if sweep in kept:
-                self._draws.append(take_draw(chain))
-        self.n_components_ = np.array(components[burn_in:])
+        with self._checkpointing(X, y) as checkpoint:
+            trace, self._draws = self._sample(self._scaling.apply(X), labels, checkpoint)
+        self.n_components_ = np.array(trace[burn_in:])
         self.timings_ = {"total": time.perf_counter() - begin}
         return self
+
+    def _sample(
+        self, X: FloatArray, labels: Any, checkpoint: Checkpoint | NoCheckpoint
+    ) -> tuple[list[int], list[Draw]]:
+        """Numbers of components after every sweep, and the kept draws."""
+        labels = labels.astype(np.int64)
+        settings: dict[str, Any] = {
+            "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary
+        }  # fmt: skip
+        trace: list[int] = []
+        draws: list[Draw] = []
+        if checkpoint.state is None:
+            (rng,) = spawn_generators(checkpoint.random_state, 1)
+            auto = self.n_clusters == "auto"
+            clusters = default_clusters(len(X)) if auto else int(self.n_clusters)
+            partition = first_partition(X, clusters, int(rng.integers(2**31)))
+            chain = start_chain(rng, X, labels, partition, len(self.classes_), **settings)
+        else:
+            chain, trace, draws = take_up(checkpoint.state, X, labels, **settings)
+        kept = np.linspace(self.n_sweeps - 1, self._check(), self.n_draws).round().astype(int)
+        with progress_for(0) as progress:
+            rows = watched(self.classes_)
+            for sweep in range(chain.sweeps, self.n_sweeps):
+                chain.sweep()
+                trace.append(int(chain.experts.size[0]))
+                if sweep in kept:
+                    draws.append(take_draw(chain))
+                checkpoint.pause(partial(state_of, chain, trace, draws))
+                if progress.shown:
+                    detail = f"{trace[-1]} components  {self._glance(rows, draws)}"
+                    progress.update("sweep", sweep + 1, self.n_sweeps, detail)
+        return trace, draws
+
+    def _glance(self, rows: Watched | None, draws: list[Draw]) -> str:
+        """Accuracy of the latest draw on rows that are watched."""
+        if rows is None or not draws:
+            return ""
+        chance = predict_draws(draws[-1:], self._scaling.apply(rows.X), len(self.classes_))
+        return rows.accuracy(chance.argmax(axis=1))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Posterior predictive probability of every class."""

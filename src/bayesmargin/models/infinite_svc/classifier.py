@@ -1,6 +1,7 @@
 r"""The infinite SVM with the interface of scikit-learn."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +13,16 @@ from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_c
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
+from bayesmargin.models.infinite_svc.watching import SweepDisplay
+from bayesmargin.models.watching import watched
+from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
+from bayesmargin.saving.book import ChainBook
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 
-class InfiniteSVC(ClassifierMixin, BaseEstimator):
+class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     r"""Dirichlet-process mixture of linear max-margin experts.
 
     .. math::
@@ -77,6 +83,11 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         Equal seeds give equal results whatever ``n_jobs``.
     n_jobs : int or None
         Threads for chains and prediction; -1 uses all cores.
+    checkpoint : path-like or None
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -129,6 +140,8 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         n_chains: int = 1,
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.concentration = concentration
         self.C = C
@@ -153,6 +166,8 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
         self.n_chains = n_chains
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
@@ -171,12 +186,17 @@ class InfiniteSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
             )
-        *generators, shared = spawn_generators(self.random_state, self.n_chains + 1)
-        problem = make_problem(self, X, labels.astype(np.int64), shared)
         workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
-        with ThreadPoolExecutor(max(1, workers)) as pool:
-            runs = list(pool.map(lambda rng: run_chain(problem, rng), generators))
-        self._keep(problem, [recorder for recorder, _ in runs], [seconds for _, seconds in runs])
+        with self._checkpointing(X, y) as checkpoint:
+            *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            problem = make_problem(self, X, labels.astype(np.int64), shared)
+            pages = ChainBook(checkpoint, self.n_chains).pages
+            with progress_for(0) as progress, ThreadPoolExecutor(max(1, workers)) as pool:
+                rows = watched(self.classes_)
+                show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
+                run = partial(run_chain, problem, after_sweep=show)
+                runs = list(pool.map(run, generators, pages))
+            self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
         return self
 
     def _keep(self, problem: Problem, recorders: list[Any], seconds: list[Any]) -> None:

@@ -2,11 +2,14 @@
 
 import dataclasses
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bayesmargin.models.infinite_svc.chain import (
+    Chain,
     Settings,
     make_base,
     make_rows,
@@ -20,12 +23,18 @@ from bayesmargin.models.infinite_svc.defaults import (
     within_variance,
 )
 from bayesmargin.models.infinite_svc.settings import make_method, make_scheme
-from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
 from bayesmargin.models.infinite_svc.trace import Recorder
+from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
 _WARM_PASSES = 5
 _CONCENTRATION_PRIOR = (1.0, 1.0)
+# What a chain changes; the rest of it is made from the data.
+_MOVING = (
+    *("rng", "settings", "components", "assignment", "concentration", "sweeps", "moved"),
+    "seconds",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,8 +129,32 @@ def make_problem(
     )
 
 
-def run_chain(problem: Problem, rng: np.random.Generator) -> tuple[Recorder, dict[str, float]]:
-    """Run one chain to its end; returns what was recorded and the seconds by activity."""
+def run_chain(
+    problem: Problem,
+    rng: np.random.Generator,
+    page: Page | None = None,
+    after_sweep: Callable[[Recorder], None] = lambda recorder: None,
+) -> tuple[Recorder, dict[str, float]]:
+    """Run one chain to its end; returns what was recorded and the seconds by activity.
+
+    ``page`` is the chain's place in a checkpoint: the chain goes on from what is written there.
+    """
+    page = page or Page()
+    found = page.begin()
+    chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
+    for sweep in range(chain.sweeps, problem.n_sweeps):
+        chain.sweep()
+        if sweep < problem.burn_in:
+            chain.adapt()
+        recorder.note(sweep, chain)
+        page.turn(partial(state_of, chain, recorder, started))
+        after_sweep(recorder)
+    page.end(partial(state_of, chain, recorder, started))
+    return recorder, {"start": started, **chain.seconds}
+
+
+def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder, float]:
+    """A chain at the partition of k-means, its recorder, and the seconds that took."""
     assert problem.rows is not None
     assert problem.standardised is not None
     begin = time.perf_counter()
@@ -137,12 +170,29 @@ def run_chain(problem: Problem, rng: np.random.Generator) -> tuple[Recorder, dic
         problem.concentration,
     )
     chain.warm_weights(_WARM_PASSES)
-    started = time.perf_counter() - begin
+    return chain, Recorder(kept_sweeps(problem)), time.perf_counter() - begin
+
+
+def kept_sweeps(problem: Problem) -> IntArray:
+    """Sweeps after which a draw is kept, evenly spaced after burn-in."""
     kept = np.linspace(problem.n_sweeps - 1, problem.burn_in, problem.n_draws).round()
-    recorder = Recorder(np.unique(kept.astype(int)))
-    for sweep in range(problem.n_sweeps):
-        chain.sweep()
-        if sweep < problem.burn_in:
-            chain.adapt()
-        recorder.note(sweep, chain)
-    return recorder, {"start": started, **chain.seconds}
+    return np.unique(kept.astype(int))
+
+
+def state_of(chain: Chain, recorder: Recorder, started: float) -> tuple[Any, list[np.ndarray]]:
+    """What a checkpoint stores of a chain, and those of its arrays that will not change."""
+    state = {name: getattr(chain, name) for name in _MOVING}
+    state["recorder"] = {f.name: getattr(recorder, f.name) for f in dataclasses.fields(recorder)}
+    fixed = [array for draw in recorder.draws for array in draw]
+    return {**state, "started": started}, [*fixed, *recorder.labels]
+
+
+def take_up(problem: Problem, state: dict[str, Any]) -> tuple[Chain, Recorder, float]:
+    """Chain and recorder as a checkpoint has stored them."""
+    rows, stored = problem.rows, {name: state[name] for name in _MOVING}
+    assert rows is not None
+    shape = state["components"].weights.shape
+    sides = empty_components(3, rows.covariates.shape[1], shape[1], shape[2])
+    visits = np.arange(len(rows.labels))
+    chain = Chain(rows=rows, base=problem.base, sides=sides, visits=visits, **stored)
+    return chain, Recorder(**state["recorder"]), state["started"]

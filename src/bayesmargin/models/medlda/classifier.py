@@ -21,11 +21,12 @@ from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.medlda.understanding import class_topics, perplexity, top_words
+from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray
 
 
 class MedLDAClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    SavedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
     r"""Max-margin supervised topic model: topics that predict labels, with their posterior.
 
@@ -89,6 +90,11 @@ class MedLDAClassifier(
         Threads; -1 is every core.
     verbose : int, default=0
         Show progress when positive.
+    checkpoint : path-like or None, default=None
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
+    checkpoint_every : float, default=60.0
+        Seconds between checkpoints.
 
     Attributes
     ----------
@@ -146,6 +152,8 @@ class MedLDAClassifier(
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.n_topics = n_topics
         self.alpha = alpha
@@ -169,6 +177,8 @@ class MedLDAClassifier(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Any, y: Any) -> "MedLDAClassifier":
         """Sample topics and weights from documents and labels.
@@ -181,12 +191,13 @@ class MedLDAClassifier(
         """
         check_parameters(self)
         documents, y = self._read(X, y)
-        training = self._begin(learn_code(y))
-        try:
-            training.run(self, documents, training.code.signs(y))
-        finally:
-            training.close()
-        return self._finish(training)
+        with self._checkpointing(documents, y) as checkpoint:
+            training = self._begin(learn_code(y), checkpoint.random_state)
+            try:
+                training.run(self, documents, training.code.signs(y), checkpoint)
+            finally:
+                training.close()
+            return self._finish(training)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "MedLDAClassifier":
         """Go on with further documents: one pass over them in minibatches.
@@ -207,7 +218,7 @@ class MedLDAClassifier(
         if first:
             if classes is None and np.ndim(y) == 1:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            training = self._begin(learn_code(y, classes))
+            training = self._begin(learn_code(y, classes), self.random_state)
         else:
             training = self._training
             training.n_threads = count_threads(self.n_jobs)
@@ -243,9 +254,10 @@ class MedLDAClassifier(
             )
         return to_documents(counts), y
 
-    def _begin(self, code: LabelCode) -> Training:
+    def _begin(self, code: LabelCode, random_state: Any) -> Training:
         resolved = resolve(self, code.n_classifiers)
-        return Training(self, resolved, code, self.n_features_in_, count_threads(self.n_jobs))
+        threads = count_threads(self.n_jobs)
+        return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 
     def _finish(self, training: Training) -> "MedLDAClassifier":
         self._training = training

@@ -1,10 +1,12 @@
 """The loop of a fit: what is held out, who learns from what, progress, what is kept at the end."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -17,8 +19,11 @@ from bayesmargin.models.medlda.learners import (
 from bayesmargin.models.medlda.link import ScoreLink, fit_link
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.prediction import infer
+from bayesmargin.models.medlda.resuming import learned, take_up
+from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
+from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.types import FloatArray, IntArray
 
 # Held-out documents beyond this number would make the link no better.
@@ -41,7 +46,13 @@ class Training:
     """
 
     def __init__(
-        self, model: Any, resolved: Resolved, code: LabelCode, n_words: int, n_threads: int
+        self,
+        model: Any,
+        resolved: Resolved,
+        code: LabelCode,
+        n_words: int,
+        n_threads: int,
+        random_state: Any = None,
     ) -> None:
         self.resolved, self.code = resolved, code
         self.n_words, self.n_threads = n_words, n_threads
@@ -52,7 +63,8 @@ class Training:
             self.columns = [slice(None)]
         self.n_chains = model.n_chains
         order, seeds, *self._generators = spawn_generators(
-            model.random_state, 2 + model.n_chains * len(self.columns)
+            model.random_state if random_state is None else random_state,
+            2 + model.n_chains * len(self.columns),
         )
         self.order = order
         self.seed = int(seeds.integers(2**62))
@@ -81,8 +93,14 @@ class Training:
         mixed = self.order.permutation(documents.n_documents)
         return np.sort(mixed[n_held:]), np.sort(mixed[:n_held])
 
-    def run(self, model: Any, documents: Documents, signs: IntArray) -> None:
-        """Fit: the whole plan of passes over the documents."""
+    def run(
+        self,
+        model: Any,
+        documents: Documents,
+        signs: IntArray,
+        checkpoint: Checkpoint | NoCheckpoint,
+    ) -> None:
+        """Fit: the whole plan of passes over the documents, or what a checkpoint left of it."""
         kept, held = self.hold_out(documents, model.validation_fraction)
         if held.size:
             self.held_out = (select(documents, held), signs[held])
@@ -99,12 +117,15 @@ class Training:
                 )
             )
         every = max(1, len(plan) // 10)
+        done = take_up(self.learners, checkpoint.state, self.n_threads)
         with progress_for(model.verbose) as progress:
-            for step, chosen in enumerate(plan, start=1):
+            shown = self.watched_documents() or self.held_out
+            for step, chosen in enumerate(plan[done:], start=done + 1):
                 self.learn(documents, signs, chosen, n_documents)
+                checkpoint.pause(partial(learned, self.learners, step))
                 detail = ""
-                if model.verbose > 0 and (step % every == 0 or step == len(plan)):
-                    detail = self.describe()
+                if progress.shown and (step % every == 0 or step == len(plan)):
+                    detail = self.describe(shown)
                 progress.update("minibatch", step, len(plan), detail)
         if self.held_out is None:
             some = np.arange(min(n_documents, MAX_HELD_OUT))
@@ -171,11 +192,20 @@ class Training:
         _, scores = self.infer(documents, None)
         return fit_link(scores, signs, self.code.several, self.resolved.hinge.margin)
 
-    def describe(self) -> str:
-        """Accuracy (label sets: micro F1) on the held-out documents, for the progress bar."""
-        if self.held_out is None:
+    def watched_documents(self) -> tuple[Documents, IntArray] | None:
+        """Documents that somebody watches the accuracy on, :data:`MAX_HELD_OUT` at most."""
+        rows = None if self.code.several else watched(self.code.classes)
+        if rows is None:
+            return None
+        some = np.linspace(0, len(rows.code) - 1, min(MAX_HELD_OUT, len(rows.code))).astype(int)
+        counts = check_counts(sp.csr_array(rows.X[some]), "MedLDAClassifier")
+        return to_documents(counts), self.code.signs(self.code.classes[rows.code[some]])
+
+    def describe(self, held_out: tuple[Documents, IntArray] | None) -> str:
+        """Accuracy (label sets: micro F1) on held-out documents, for the progress bar."""
+        if held_out is None:
             return ""
-        documents, signs = self.held_out
+        documents, signs = held_out
         _, scores = self.infer(documents, 1)
         if self.code.several:
             chosen = self.code.decide(scores, 0.0) > 0

@@ -1,0 +1,62 @@
+"""Files larger than memory, read piece by piece without any preparation (``--as-is``)."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bayesmargin.cli.failures import usage_error
+
+
+def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = None) -> Any:
+    """Rows of a ``.npy``, svmlight or Parquet file as the linear model reads them itself."""
+    from bayesmargin.errors import DataError
+    from bayesmargin.rows import open_rows
+    from bayesmargin.tables import format_of
+
+    if not data.exists():
+        raise DataError(f"there is no file or folder {data}")
+    form = format_of(data, reading.format)
+    if form not in ("npy", "svmlight", "parquet"):
+        raise usage_error(f"--as-is reads .npy, svmlight and Parquet files, and {data} is {form}")
+    unused = replace(reading, format=None, target=None, labels=None, n_features=None)
+    if unused != type(reading)():
+        raise usage_error("--as-is leaves columns as they are: only --target goes with it")
+    label = reading.target if form == "parquet" else None
+    if not needed and label is not None and not _has_column(data, label):
+        label = None
+    width = reading.n_features or n_features if form == "svmlight" else None
+    try:
+        rows = open_rows(data, label=label, labels=_labels(reading), n_features=width)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    if needed and rows.labels is None:
+        how = "name the column with --target" if form == "parquet" else "pass --labels FILE"
+        raise DataError(f"{data} holds no labels: {how}")
+    return rows
+
+
+def _labels(reading: Any) -> Any:
+    """Labels of a second file, as whole numbers or words."""
+    if reading.labels is None:
+        return None
+    import numpy as np
+
+    from bayesmargin.tables.matrices import DAMAGE, whole_numbers
+
+    path = Path(reading.labels)
+    if path.suffix != ".npy":
+        return whole_numbers(path.read_text(encoding="utf-8").split())
+    from bayesmargin.errors import DataError
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except DAMAGE as error:
+        raise DataError(f"{path} is not a readable .npy file: {error}") from error
+
+
+def _has_column(data: Path, name: str) -> bool:
+    import pyarrow.parquet
+
+    from bayesmargin.rows.parquet import parquet_files
+
+    return name in pyarrow.parquet.read_schema(parquet_files(data)[0]).names

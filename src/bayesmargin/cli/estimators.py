@@ -1,0 +1,128 @@
+"""An estimator from flags: the model, its common options, and every other one by ``--set``."""
+
+import difflib
+import inspect
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bayesmargin.cli.failures import usage_error
+
+# Model to the class, and to the constructor's word for each common flag.
+MODELS: dict[str, tuple[str, dict[str, str]]] = {
+    "linear": (
+        "BayesianLinearSVC",
+        {"C": "C", "chains": "n_chains", "draws": "n_draws", "sampler": "sampler",
+         "n-jobs": "n_jobs"},
+    ),
+    "medlda": (
+        "MedLDAClassifier",
+        {"C": "C", "chains": "n_chains", "draws": "n_draws", "sampler": "method",
+         "topics": "n_topics", "n-jobs": "n_jobs"},
+    ),
+    "infinite": (
+        "InfiniteSVC",
+        {"C": "C", "chains": "n_chains", "draws": "n_draws", "sampler": "method",
+         "n-jobs": "n_jobs"},
+    ),
+    "dpmnl": ("DPMNLClassifier", {"draws": "n_draws"}),
+}  # fmt: skip
+OURS = {  # settings that have a flag of their own because the command needs to know them
+    "random_state": "--seed",
+    "checkpoint": "--checkpoint",
+    "checkpoint_every": "--checkpoint-every",
+    "verbose": "--quiet",
+}
+
+
+@dataclass(frozen=True)
+class ModelFlags:
+    """What the command line says about the model."""
+
+    model: str
+    seed: int
+    flags: dict[str, Any]
+    settings: tuple[str, ...] = ()
+
+
+def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | None) -> Any:
+    """The estimator that was asked for, not yet fitted.
+
+    Examples
+    --------
+    >>> from bayesmargin.cli.estimators import ModelFlags, make_estimator
+    >>> asked = ModelFlags("linear", 0, {"C": 2.0}, ('prior=laplace', "n_draws=50"))
+    >>> make_estimator(asked, None, None)
+    BayesianLinearSVC(C=2.0, n_draws=50, prior='laplace', random_state=0)
+    """
+    import bayesmargin
+
+    if asked.model not in MODELS:
+        raise usage_error(f"--model {asked.model} is not known: choose one of {', '.join(MODELS)}")
+    name, words = MODELS[asked.model]
+    kind = getattr(bayesmargin, name)
+    known = list(inspect.signature(kind).parameters)
+    settings: dict[str, Any] = {"random_state": asked.seed}
+    for flag, value in asked.flags.items():
+        if value is None:
+            continue
+        if flag not in words:
+            raise usage_error(f"--{flag} means nothing to --model {asked.model}")
+        settings[words[flag]] = value
+    settings |= parse_settings(asked.settings, known, asked.model)
+    if checkpoint is not None:
+        settings["checkpoint"] = checkpoint
+        if every is not None:
+            settings["checkpoint_every"] = every
+    if isinstance(settings.get("sampler"), dict):
+        settings["sampler"] = _sampler(settings["sampler"])
+    return kind(**settings)
+
+
+def parse_settings(given: Sequence[str], known: Sequence[str], model: str) -> dict[str, Any]:
+    """Settings from words such as ``prior=laplace``; values are JSON, or else words."""
+    settings: dict[str, Any] = {}
+    for word in given:
+        name, equals, text = word.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise usage_error(f"--set {word} is not NAME=VALUE")
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            guess = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
+            raise usage_error(f"--set {name}: --model {model} has no such setting{guess}")
+        if name in OURS:
+            raise usage_error(f"--set {name}: use {OURS[name]} instead")
+        settings[name] = value_of(text)
+    return settings
+
+
+def value_of(text: str) -> Any:
+    """A JSON value, or the text itself when it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _sampler(described: dict[str, Any]) -> Any:
+    """A sampler object from ``{"name": "ssgld", "step": 0.1}``."""
+    from bayesmargin.models.settings import SAMPLERS
+
+    settings = dict(described)
+    name = settings.pop("name", None)
+    if name not in SAMPLERS:
+        raise usage_error(
+            f'--set sampler={json.dumps(described)}: "name" is one of {", ".join(SAMPLERS)}'
+        )
+    known = list(inspect.signature(SAMPLERS[name]).parameters)
+    for setting in settings:
+        if setting not in known:
+            close = difflib.get_close_matches(setting, known, 1)
+            guess = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise usage_error(f"--set sampler: {name} has no setting {setting}; {guess}")
+    try:
+        return SAMPLERS[name](**settings)
+    except (TypeError, ValueError) as error:
+        raise usage_error(f"--set sampler: {error}") from error

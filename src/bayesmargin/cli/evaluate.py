@@ -1,0 +1,94 @@
+"""``bayesmargin evaluate``: how good a model is on labelled rows."""
+
+from typing import Any
+
+from bayesmargin.cli.options import Data, Debug, Format, Json, Labels, Model, Quiet, Target
+
+MOST_CONFUSIONS = 25  # classes up to which the whole confusion table is printed
+
+
+def evaluate(
+    model: Model,
+    data: Data,
+    target: Target = None,
+    labels: Labels = None,
+    format_: Format = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Score a model on labelled rows: accuracy, probabilities, classes, confusions."""
+    from bayesmargin.cli.forecasts import codes, judge
+    from bayesmargin.cli.models import load_saved, tell
+    from bayesmargin.cli.output import Output
+    from bayesmargin.scoring import class_table, confusion, scores
+
+    output = Output(as_json, quiet)
+    saved = load_saved(model)
+    given = None if labels is None else str(labels)
+    reading = saved.reading(target=target, labels=given, format=format_)
+    rows = saved.read(data, reading, labelled=True)
+    tell(rows.remarks, output)
+    classes = saved.estimator.classes_
+    truth = codes(_labels(rows, data), classes)
+    predicted, probability = judge(saved.estimator, rows.X)
+    found = scores(truth, predicted, probability)
+    table = class_table(truth, predicted, len(classes))
+    counts = confusion(truth, predicted, len(classes))
+    names = [str(name) for name in classes]
+    _say(output, len(truth), found, names, table, counts)
+    output.answer(
+        {
+            "model": str(model),
+            "data": str(data),
+            "rows": len(truth),
+            **found,
+            "classes": [{"class": name, **row} for name, row in zip(names, table, strict=True)],
+            "confusion": counts,
+        }
+    )
+
+
+def _labels(rows: Any, data: Any) -> Any:
+    from bayesmargin.errors import DataError
+
+    if rows.y is None:
+        raise DataError(f"{data} holds no labels: name the column with --target, or pass --labels")
+    return rows.y
+
+
+def _say(
+    output: Any, n_rows: int, found: dict[str, float], names: list[str], table: Any, counts: Any
+) -> None:
+    words = {
+        "accuracy": "accuracy",
+        "balanced_accuracy": "balanced accuracy",
+        "log_loss": "log loss",
+        "brier": "Brier score",
+        "calibration_error": "calibration error",
+    }
+    output.table(
+        ["score", "value"],
+        [[words[key], round(value, 4)] for key, value in found.items()],
+        f"{n_rows:,} rows",
+    )
+    output.table(
+        ["class", "rows", "precision", "recall", "F1"],
+        [[name, row["rows"], row["precision"], row["recall"], row["f1"]]
+         for name, row in zip(names, table, strict=True)],
+    )  # fmt: skip
+    if len(names) <= MOST_CONFUSIONS:
+        output.table(
+            ["true \\ predicted", *names],
+            [[name, *map(int, row)] for name, row in zip(names, counts, strict=True)],
+            "Confusions",
+        )
+        return
+    wrong = [
+        (int(counts[i, j]), names[i], names[j])
+        for i in range(len(names))
+        for j in range(len(names))
+        if i != j and counts[i, j]
+    ]
+    output.table(["rows", "true", "predicted"], sorted(wrong, reverse=True)[:20],
+                 "Most frequent confusions")  # fmt: skip

@@ -1,0 +1,267 @@
+"""A fit from its arguments: read, hold out, prepare, sample, score, save."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesmargin.cli.estimators import ModelFlags, make_estimator, value_of
+from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
+from bayesmargin.cli.models import Rows, prepared
+from bayesmargin.cli.output import Output, plain
+from bayesmargin.cli.request import FitRequest, command_file, write_command
+from bayesmargin.cli.trust import diagnostics_document, trust
+
+
+@dataclass
+class Material:
+    """Rows to learn from and rows held out, with how they were made."""
+
+    training: Rows
+    held_out: Rows | None
+    preparation: Any
+    remarks: list[str]
+
+
+def run_fit(request: FitRequest, output: Output) -> int:
+    """Carry out a fit; returns the exit code."""
+    if not Path(request.data).exists():
+        raise CommandError(f"there is no file or folder {request.data}", DATA)
+    _require_place(Path(request.output))
+    estimator = make_estimator(
+        ModelFlags(request.model, request.seed, request.flags, request.settings),
+        request.checkpoint,
+        request.checkpoint_every,
+    )
+    material = gather(request, estimator)
+    for remark in material.remarks:
+        output.warn(remark)
+    if request.checkpoint is not None:
+        write_command(request)
+    began = time.perf_counter()
+    interrupted = _sample(estimator, material, request, output)
+    seconds = time.perf_counter() - began
+    document = _finish(estimator, material, request, seconds)
+    _say(estimator, document, output)
+    if interrupted:
+        output.warn(f"{request.output} holds the draws made until the interrupt{_resume(request)}")
+    output.answer({**document, "interrupted": interrupted})
+    if request.checkpoint is not None and not interrupted:
+        command_file(request.checkpoint).unlink(missing_ok=True)
+    if interrupted:
+        return INTERRUPTED
+    good, _ = trust(estimator)
+    return DOUBTFUL if request.strict and good is False else 0
+
+
+def _require_place(path: Path) -> None:
+    """Say before a long fit that the model could not be written."""
+    if path.is_file():
+        raise usage_error(f"--output {path} is a file: a model is saved as a folder of its own")
+    if path.is_dir() and any(path.iterdir()) and not (path / "manifest.json").is_file():
+        raise usage_error(f"--output {path} holds other files: choose another folder")
+
+
+def gather(request: FitRequest, estimator: Any) -> Material:
+    """Read the data, hold rows out and prepare both parts."""
+    from bayesmargin.tables import Reading, read_table
+
+    reading = Reading.from_json({**request.reading, "labels": request.labels})
+    if request.as_is:
+        return _gather_as_is(request, reading, estimator)
+    table = read_table(request.data, reading)
+    preparation = make_preparation(request, table.kind)
+    preparation.inspect(table)
+    training, held = split_table(table, request.validation, request.seed)
+    preparation.fit(training)
+    rows = prepared(training, preparation, estimator, drop=True)
+    remarks = [*table.remarks, *preparation.remarks]
+    apart = None if held is None else prepared(held, preparation, estimator, drop=True)
+    if apart is not None:
+        remarks += [f"held-out rows: {r}" for r in apart.remarks if r not in table.remarks]
+        apart = apart if len(apart.y) else None
+    return Material(rows, apart, preparation, remarks)
+
+
+def split_table(table: Any, share: float, seed: int) -> tuple[Any, Any]:
+    """Rows to learn from and rows held out (None when there are none)."""
+    import numpy as np
+
+    from bayesmargin.errors import DataError
+    from bayesmargin.tables.splitting import split_rows
+
+    classes = np.unique(table.labels)
+    if len(classes) < 2:
+        raise DataError(
+            f"{table.source} has only one class, {str(classes[0])!r}: at least 2 are needed"
+        )
+    if len(classes) > max(2, len(table) // 2):
+        raise DataError(
+            f"the target of {table.source} has {len(classes):,} classes in {len(table):,} rows: "
+            "it is a name or a measurement and not a class"
+        )
+    kept, held = split_rows(table.labels, share, seed)
+    return table.take(kept), (table.take(held) if len(held) else None)
+
+
+def make_preparation(request: FitRequest, kind: str) -> Any:
+    """The preparation that suits rows and model."""
+    from bayesmargin.tables import ColumnPreparation, MatrixPreparation, TextPreparation
+
+    counts = request.model == "medlda"  # topics are made of words that are counted
+    if kind == "text":
+        settings = {}
+        for word in request.vectorizer:
+            name, equals, text = word.partition("=")
+            if not equals:
+                raise usage_error(f"--vectorizer {word} is not NAME=VALUE")
+            settings[name.strip()] = value_of(text)
+        weighting = request.weighting or ("counts" if counts else "tfidf")
+        return TextPreparation(weighting, **settings)
+    if request.vectorizer or request.weighting:
+        raise usage_error("--vectorizer and --weighting are for documents (see --text)")
+    if kind == "matrix":
+        return MatrixPreparation(request.scale and not counts)
+    categorical = request.reading.get("categorical", ())
+    return ColumnPreparation(request.scale and not counts, request.missing, categorical)
+
+
+def _gather_as_is(request: FitRequest, reading: Any, estimator: Any) -> Material:
+    from bayesmargin.cli.as_is import open_as_is
+
+    if request.model != "linear":
+        raise usage_error(f"--as-is goes with --model linear, not with {request.model}")
+    rows = open_as_is(Path(request.data), reading, needed=True)
+    return Material(Rows(rows, rows.labels), None, None, [])
+
+
+def _sample(estimator: Any, material: Material, request: FitRequest, output: Output) -> bool:
+    """Fit the estimator with a live display; returns whether it was interrupted."""
+    from bayesmargin.errors import DataError
+    from bayesmargin.progress import Silence, display, watching
+
+    shown = Silence() if output.quiet else display()
+    held = material.held_out
+    known = None if held is None else (held.X, held.y)
+    rows = material.training
+    try:
+        with output.catching_warnings(), watching(shown, known):
+            estimator.fit(rows.X) if request.as_is else estimator.fit(rows.X, rows.y)
+    except KeyboardInterrupt as error:
+        raise CommandError(_how_to_go_on(request), INTERRUPTED) from error
+    except ValueError as error:
+        kind = type(error).__name__
+        if kind != "ValueError":
+            raise
+        message = " ".join(str(error).split())
+        raise (usage_error(message) if "not allowed" in message else DataError(message)) from error
+    return "InterruptedWarning" in output.categories
+
+
+def _how_to_go_on(request: FitRequest) -> str:
+    if request.checkpoint is None:
+        return "interrupted before there was a draw; no model was written"
+    return f"interrupted{_resume(request)}"
+
+
+def _resume(request: FitRequest) -> str:
+    """The advice to go on, where there is a checkpoint to go on from."""
+    if request.checkpoint is None:
+        return ""
+    return f"; go on with: bayesmargin resume {request.checkpoint}"
+
+
+def _finish(
+    estimator: Any, material: Material, request: FitRequest, seconds: float
+) -> dict[str, Any]:
+    """Score the held-out rows, save the model, and describe what was done."""
+    from bayesmargin import __version__
+    from bayesmargin.saving import write_model
+
+    preparation = material.preparation
+    posterior: Any = getattr(estimator, "posterior_", None)
+    if preparation is not None and hasattr(posterior, "coords"):
+        posterior.coords["feature"] = list(preparation.feature_names)
+    validation = None if material.held_out is None else score(estimator, material.held_out)
+    stat = Path(request.data).stat()
+    record = {
+        **request.absolute().to_json(),
+        "library": __version__,
+        "bytes": stat.st_size,
+        "changed": stat.st_mtime_ns,
+        "training_rows": int(material.training.X.shape[0]),
+        "validation_rows": 0 if material.held_out is None else len(material.held_out.y),
+        "seconds": seconds,
+    }
+    extras: dict[str, Any] = {"fit": record, "reading": request.reading}
+    if preparation is not None:
+        extras["preparation"] = preparation.to_json()
+        if preparation.kind != "text":
+            extras["feature_names"] = preparation.feature_names
+    if validation is not None:
+        extras["validation"] = validation
+    estimator.set_params(**{k: None for k in ("checkpoint",) if k in estimator.get_params()})
+    write_model(estimator, request.output, extras=plain(extras))
+    return {
+        "model": request.output,
+        "estimator": type(estimator).__name__,
+        "data": request.data,
+        "rows": {"training": record["training_rows"], "validation": record["validation_rows"]},
+        "classes": estimator.classes_,
+        "features": int(estimator.n_features_in_),
+        "preparation": None if preparation is None else preparation.summary(),
+        "validation": validation,
+        "diagnostics": diagnostics_document(estimator),
+        "seed": request.seed,
+        "seconds": seconds,
+    }
+
+
+def score(estimator: Any, rows: Rows) -> dict[str, float]:
+    """Scores of the held-out rows."""
+    from bayesmargin.cli.forecasts import codes, judge
+    from bayesmargin.scoring import scores
+
+    truth = codes(rows.y, estimator.classes_)
+    return scores(truth, *judge(estimator, rows.X))
+
+
+def _say(estimator: Any, document: dict[str, Any], output: Output) -> None:
+    rows, classes = document["rows"], document["classes"]
+    output.line(
+        f"{document['estimator']} on {rows['training']:,} rows, {document['features']:,} features, "
+        f"{len(classes)} classes, in {document['seconds']:.1f} s."
+    )
+    done = _preparation_words(document["preparation"])
+    if done:
+        output.line(done)
+    if document["validation"]:
+        found = document["validation"]
+        output.line(
+            f"On {rows['validation']:,} held-out rows: accuracy {found['accuracy']:.4f}, log loss "
+            f"{found['log_loss']:.4f}, Brier {found['brier']:.4f}, calibration error "
+            f"{found['calibration_error']:.4f}."
+        )
+    output.line(document["diagnostics"]["summary"])
+    output.line(f"Saved in {document['model']}.")
+
+
+def _preparation_words(summary: dict[str, Any] | None) -> str:
+    """What became of the columns, in a sentence."""
+    if summary is None:
+        return "Columns were read as they are."
+    if "weighting" in summary:
+        how = "counted" if summary["weighting"] == "counts" else "weighted by rarity (tf-idf)"
+        return f"{summary['features']:,} words {how}."
+    if "numbers" not in summary:
+        return "Numbers standardised." if summary["standardised"] else "Numbers left as they are."
+    parts = []
+    if summary["numbers"]:
+        how = "standardised" if summary["standardised"] else "left as they are"
+        parts.append(f"{summary['numbers']:,} numbers {how}")
+    if summary["indicators"]:
+        parts.append(f"{summary['indicators']:,} columns of 0 and 1 left as they are")
+    if summary["categories"]:
+        levels = sum(summary["categories"].values())
+        parts.append(f"{len(summary['categories'])} categories encoded as {levels:,} columns")
+    return f"{'; '.join(parts)}."

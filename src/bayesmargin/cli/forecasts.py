@@ -1,0 +1,66 @@
+"""What a model says about rows: classes, probabilities, and how sure it is."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables.table import listed
+
+
+def forecast(estimator: Any, X: Any) -> dict[str, Any]:
+    """Columns of a table of predictions.
+
+    Beside the class and the probabilities: ``score_sd``, the posterior standard deviation of the
+    score (of more than two classes, of the predicted class), and ``votes``, the share of posterior
+    draws that vote for the predicted class, for models that have them.
+    """
+    code, probability = judge(estimator, X)
+    each = np.arange(len(code))
+    columns: dict[str, Any] = {
+        "predicted": estimator.classes_[code],
+        "probability": probability[each, code],
+    }
+    for k, name in enumerate(estimator.classes_):
+        columns[f"p({name})"] = probability[:, k]
+    if type(estimator).__name__ == "BayesianLinearSVC":
+        score, sd = estimator.decision_function(X, return_std=True)
+        columns["score"] = score if score.ndim == 1 else score[each, code]
+        columns["score_sd"] = sd if sd.ndim == 1 else sd[each, code]
+    if hasattr(estimator, "predict_votes"):
+        columns["votes"] = np.asarray(estimator.predict_votes(X))[each, code]
+    return columns
+
+
+def judge(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Class numbers and probabilities of rows.
+
+    The most probable class is the predicted one in every model, so that models whose predictions
+    take long are asked once.
+    """
+    probability = np.asarray(estimator.predict_proba(X))
+    if type(estimator).__name__ == "BayesianLinearSVC":
+        return codes(estimator.predict(X), estimator.classes_), probability
+    return probability.argmax(axis=1), probability
+
+
+def codes(labels: Any, classes: Any) -> Any:
+    """Class number of every label; a label that the model does not know is an error."""
+    labels = np.asarray(labels)
+    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    found = [place.get(label, -1) for label in labels.tolist()]
+    if -1 in found:  # numbers in one file can be words in another
+        words = {_word(label): k for label, k in place.items()}
+        found = [words.get(_word(label), -1) for label in labels.tolist()]
+    if -1 in found:
+        strange = sorted({str(label) for label, k in zip(labels, found, strict=True) if k < 0})
+        raise DataError(
+            f"the labels {listed(strange)} are not among the classes of the model, "
+            f"{listed(list(place))}"
+        )
+    return np.array(found, dtype=np.int64)
+
+
+def _word(label: Any) -> str:
+    whole = isinstance(label, float) and label.is_integer()
+    return str(int(label)) if whole else str(label)

@@ -1,0 +1,150 @@
+"""Saved models as the commands use them: estimator, preparation, and rows prepared for it."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bayesmargin.cli.failures import UNTRUSTED, CommandError
+from bayesmargin.cli.output import Output
+
+
+@dataclass
+class Rows:
+    """Rows that a model can read."""
+
+    X: Any
+    y: Any = None
+    ids: Any = None
+    id_name: str = "row"
+    texts: list[str] | None = None
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass
+class SavedModel:
+    """A model with what was saved beside it."""
+
+    estimator: Any
+    extras: dict[str, Any]
+    path: Path
+
+    @property
+    def fit_record(self) -> dict[str, Any]:
+        """How it was fitted; empty for models saved from Python."""
+        found = self.extras.get("fit", {})
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def preparation(self) -> Any:
+        """The preparation saved with it, or None."""
+        from bayesmargin.tables import Preparation
+
+        stored = self.extras.get("preparation")
+        return None if stored is None else Preparation.from_json(stored)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the columns that the model reads, where known."""
+        if self.extras.get("preparation") is not None:
+            return self.preparation.feature_names
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def reading(self, **changes: Any) -> Any:
+        """How files are read for it; changes that are None are none."""
+        from bayesmargin.tables import Reading
+
+        reading = Reading.from_json(self.extras.get("reading", {}))
+        return replace(reading, **{key: v for key, v in changes.items() if v is not None})
+
+    def read(self, data: Path, reading: Any, *, labelled: bool) -> Rows:
+        """Read a file and prepare its rows as the training rows were prepared."""
+        if self.fit_record.get("as_is"):
+            return _rows_as_is(data, reading, self.estimator)
+        from bayesmargin.tables import format_of, read_table
+
+        if data.exists() and format_of(data, reading.format) not in ("csv", "tsv", "parquet"):
+            reading = replace(  # columns that this file cannot have
+                reading, target=None, identity=None, text=None, drop=(), categorical=()
+            )
+        preparation = self.preparation
+        texts = getattr(preparation, "text_columns", ())
+        table = read_table(data, reading, labelled=labelled, as_text=texts)
+        return prepared(table, preparation, self.estimator, drop=labelled)
+
+
+def load_saved(path: Path) -> SavedModel:
+    """Read a saved model; what cannot be trusted is refused."""
+    from bayesmargin.saving import read_model
+
+    try:
+        estimator, extras = read_model(path)
+    except FileNotFoundError as error:
+        raise CommandError(str(error), UNTRUSTED) from error
+    return SavedModel(estimator, extras, path)
+
+
+def prepared(table: Any, preparation: Any, estimator: Any, drop: bool) -> Rows:
+    """Rows of a table; with ``drop`` those that the preparation cannot use are left out."""
+    remarks = list(table.remarks)
+    if preparation is None:
+        return Rows(_plain_matrix(table, estimator), table.labels, table.ids, table.id_name,
+                    remarks=remarks)  # fmt: skip
+    if drop:
+        usable = preparation.complete(table)
+        if not usable.all():
+            remarks.append(f"{int((~usable).sum()):,} rows with missing values dropped")
+            table = table.take(usable)
+    matrix = dense_enough(preparation.transform(table, remarks), type(estimator).__name__)
+    texts = table.data if table.kind == "text" else None
+    return Rows(matrix, table.labels, table.ids, table.id_name, texts, remarks)
+
+
+def dense_enough(matrix: Any, name: str) -> Any:
+    """The matrix, made dense for models that read nothing else, when that is affordable."""
+    from scipy import sparse
+
+    from bayesmargin.errors import DataError
+
+    if not sparse.issparse(matrix) or name in ("BayesianLinearSVC", "MedLDAClassifier"):
+        return matrix
+    if matrix.shape[0] * matrix.shape[1] > 200_000_000:
+        raise DataError(
+            f"{name} reads dense matrices only, and {matrix.shape[0]:,} rows of "
+            f"{matrix.shape[1]:,} columns are too many: use --model linear"
+        )
+    return matrix.toarray()
+
+
+def _plain_matrix(table: Any, estimator: Any) -> Any:
+    """Numbers as they are, for models that were saved without a preparation."""
+    from bayesmargin.errors import DataError
+    from bayesmargin.tables.column_kinds import as_numbers
+
+    if table.kind == "matrix":
+        return table.data
+    if table.kind == "text":
+        raise DataError("the model was saved without a vocabulary: it cannot read documents")
+    import numpy as np
+
+    names = getattr(estimator, "feature_names_in_", None)
+    names = list(table.data) if names is None else list(names)
+    lost = [name for name in names if name not in table.data]
+    if lost:
+        raise DataError(f"{table.source} has no column {lost[0]!r}, which the model needs")
+    columns = [as_numbers(table.data[name], name, table.source) for name in names]
+    return np.column_stack(columns)
+
+
+def _rows_as_is(data: Path, reading: Any, estimator: Any) -> Rows:
+    """Rows read from the file piece by piece."""
+    from bayesmargin.cli.as_is import open_as_is
+
+    rows = open_as_is(data, reading, needed=False, n_features=estimator.n_features_in_)
+    return Rows(rows, rows.labels)
+
+
+def tell(remarks: list[str], output: Output) -> None:
+    """Pass remarks about rows on to the reader."""
+    for remark in remarks:
+        output.warn(remark)

@@ -1,0 +1,51 @@
+"""Flags that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_READ, _SAY = "Reading", "Output"
+
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="One JSON document on stdout, nothing else.", rich_help_panel=_SAY),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress, no remarks.", rich_help_panel=_SAY)
+]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_SAY),
+]
+Model = Annotated[Path, typer.Argument(help="Folder of a saved model.", show_default=False)]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Parquet (or a folder of it), svmlight, .npz (SciPy sparse), .npy, a text "
+        "file with one document a line, or a folder with a folder of documents for each class.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="csv, tsv, parquet, svmlight, npz, npy, text or folders, when the name does not tell.",
+        rich_help_panel=_READ,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column of the labels.", rich_help_panel=_READ, show_default=False),
+]
+Identity = Annotated[
+    str | None,
+    typer.Option("--id", help="Column that names the rows.", rich_help_panel=_READ),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        help="File of labels, one a line or .npy, for data without them.", rich_help_panel=_READ
+    ),
+]

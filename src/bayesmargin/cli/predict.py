@@ -1,0 +1,95 @@
+"""``bayesmargin predict``: classes, probabilities and uncertainty for new rows."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesmargin.cli.options import Data, Debug, Format, Identity, Json, Model, Quiet
+
+_WRITTEN = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+
+
+def predict(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File to write: .csv, .tsv, .parquet, .json or .jsonl."
+        ),
+    ] = None,
+    identity: Identity = None,
+    format_: Format = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Predict the rows of a file; without --output CSV goes to stdout.
+
+    Columns: the row's name, the class, its probability, the probability of every class, and as far
+    as the model has them the score with its posterior sd and the share of posterior draws that
+    vote for the class.
+    """
+    from bayesmargin.cli.failures import usage_error
+    from bayesmargin.cli.forecasts import forecast
+    from bayesmargin.cli.models import load_saved, tell
+    from bayesmargin.cli.output import Output
+
+    if output is not None and output.suffix not in _WRITTEN:
+        raise usage_error(f"--output {output} ends in none of {', '.join(_WRITTEN)}")
+    speak = Output(as_json, quiet)
+    saved = load_saved(model)
+    rows = saved.read(data, saved.reading(identity=identity, format=format_), labelled=False)
+    tell(rows.remarks, speak)
+    found = forecast(saved.estimator, rows.X)
+    count = len(found["predicted"])
+    names = list(range(1, count + 1)) if rows.ids is None else rows.ids
+    columns = {rows.id_name: names, **found}
+    document: dict[str, Any] = {"model": str(model), "data": str(data), "rows": count}
+    if output is None:
+        if as_json:
+            document["predictions"] = _records(columns)
+        else:
+            _frame(columns).to_csv(typer.get_text_stream("stdout"), index=False)
+    else:
+        write(columns, output)
+        document["output"] = str(output)
+        speak.line(f"{count:,} predictions written to {output}.")
+    speak.answer(document)
+
+
+def write(columns: dict[str, Any], path: Path) -> None:
+    """Write columns in the format that the name of the file asks for."""
+    import json
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".json":
+        path.write_text(json.dumps(_records(columns), indent=1) + "\n", encoding="utf-8")
+    elif path.suffix == ".jsonl":
+        lines = [json.dumps(record) for record in _records(columns)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    elif path.suffix == ".parquet":
+        from bayesmargin.errors import DataError
+
+        try:
+            _frame(columns).to_parquet(path, index=False)
+        except ImportError as error:
+            raise DataError(
+                'Parquet files need pyarrow: pip install "bayesmargin[files]"'
+            ) from error
+    else:
+        _frame(columns).to_csv(path, sep="\t" if path.suffix == ".tsv" else ",", index=False)
+
+
+def _frame(columns: dict[str, Any]) -> Any:
+    import pandas
+
+    return pandas.DataFrame(columns)
+
+
+def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    from bayesmargin.cli.output import plain
+
+    lists = {name: plain(list(values)) for name, values in columns.items()}
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]

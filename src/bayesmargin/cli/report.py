@@ -1,0 +1,60 @@
+"""``bayesmargin report``: one page about a model."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesmargin.cli.options import Debug, Format, Json, Labels, Model, Quiet, Target
+
+
+def report(
+    model: Model,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write.", show_default="MODEL.html"),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labelled rows that the model has not seen.",
+            show_default="the rows that fit held out",
+        ),
+    ] = None,
+    target: Target = None,
+    labels: Labels = None,
+    format_: Format = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a self-contained HTML page: what was fitted, how good it is, what it learned.
+
+    Without --data the rows that the fit held out are read again from its file, if that is still
+    there and unchanged.
+    """
+    from bayesmargin.cli.models import load_saved, tell
+    from bayesmargin.cli.output import Output
+    from bayesmargin.report import write_report
+
+    speak = Output(as_json, quiet)
+    saved = load_saved(model)
+    rows: Any = None
+    if data is not None:
+        given = None if labels is None else str(labels)
+        reading = saved.reading(target=target, labels=given, format=format_)
+        rows = saved.read(data, reading, labelled=True)
+    else:
+        from bayesmargin.cli.again import held_out_again
+
+        rows, why = held_out_again(saved)
+        if rows is None:
+            speak.warn(f"the report has no accuracy: {why}; pass --data FILE")
+    if rows is not None:
+        tell(rows.remarks, speak)
+    path = output or model.with_name(f"{model.name}.html")
+    with speak.catching_warnings():
+        write_report(saved.estimator, saved.extras, path, data=rows)
+    speak.line(f"Report written to {path}.")
+    speak.answer({"model": str(model), "report": str(path),
+                  "rows": 0 if rows is None else int(rows.X.shape[0])})  # fmt: skip

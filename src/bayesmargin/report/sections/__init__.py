@@ -1,0 +1,46 @@
+"""The sections of a report, one a file, in their order on the page.
+
+A section is a function from the :class:`~bayesmargin.report.context.Context` to its content, or
+None where it does not apply.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bayesmargin.report.context import Context
+from bayesmargin.report.markup import Markup
+from bayesmargin.report.sections import (
+    accuracy,
+    cases,
+    components,
+    confusion,
+    diagnostics,
+    overview,
+    regions,
+    reliability,
+    topics,
+    weights,
+)
+
+
+class Section(NamedTuple):
+    """Anchor, word in the navigation, heading, and the function that writes the content."""
+
+    anchor: str
+    link: str
+    heading: str
+    write: Callable[[Context], Markup | None]
+
+
+SECTIONS = (
+    Section("fitted", "Fit", "What was fitted", overview.write),
+    Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
+    Section("accuracy", "Accuracy", "Accuracy", accuracy.write),
+    Section("probabilities", "Probabilities", "Are the probabilities honest?", reliability.write),
+    Section("confusion", "Confusions", "What is taken for what", confusion.write),
+    Section("cases", "Cases", "Certain, doubtful and surprising cases", cases.write),
+    Section("weights", "Weights", "The strongest weights", weights.write),
+    Section("topics", "Topics", "Topics", topics.write),
+    Section("components", "Components", "Components", components.write),
+    Section("regions", "Regions", "Decision regions", regions.write),
+)

@@ -1,0 +1,168 @@
+"""Diagnostics of models without a fixed set of weights: quantities that labels do not change."""
+
+import math
+
+import numpy as np
+
+from bayesmargin.diagnostics import bulk_ess, rhat
+from bayesmargin.report import charts
+from bayesmargin.report.context import Context
+from bayesmargin.report.markup import (
+    Cell,
+    Markup,
+    choice,
+    figure,
+    join,
+    note,
+    number,
+    paragraph,
+    table,
+    tag,
+    verdict,
+)
+from bayesmargin.types import FloatArray
+from bayesmargin.verdict import FEWEST, TOLERATED_RHAT
+
+FEWEST_EFFECTIVE = 10  # effective sweeps a chain
+NAMES = {
+    "components": "number of components",
+    "partition": "log probability of the partition",
+    "concentration": "concentration",
+}
+
+
+def components_verdict(context: Context) -> tuple[bool | None, str]:
+    """Whether the chains of a mixture have settled."""
+    figures = _mixture_figures(context)
+    if not figures:
+        return None, "there are too few sweeps after burn-in to say whether the chain has settled."
+    chains = len(np.atleast_2d(context.estimator.n_components_))
+    bad = [
+        NAMES[name]
+        for name, worst, size in figures
+        if worst >= TOLERATED_RHAT or size < FEWEST_EFFECTIVE * chains
+    ]
+    if bad:
+        return False, f"the chain has not settled yet (see the {' and the '.join(bad)})."
+    return True, "the chain has settled, by every quantity that was watched."
+
+
+def _mixture_figures(context: Context) -> list[tuple[str, float, float]]:
+    """Name, R-hat and effective draws of every quantity that varies."""
+    found = getattr(context.estimator, "diagnostics_", None)
+    if found:
+        listed = [
+            (name, float(found[name]["r_hat"]), float(found[name]["effective_draws"]))
+            for name in NAMES
+            if name in found
+        ]
+        fixed = getattr(context.estimator, "concentration", None) != "learn"
+        return [row for row in listed if not (fixed and row[0] == "concentration")]
+    chains = np.atleast_2d(context.estimator.n_components_).astype(float)
+    if chains.shape[1] < FEWEST:
+        return []
+    return [("components", float(rhat(chains)), float(bulk_ess(chains)))]
+
+
+def components(context: Context) -> Markup:
+    """Verdict, figures and traces of an infinite mixture."""
+    estimator = context.estimator
+    good, sentence = components_verdict(context)
+    parts = [verdict(good, sentence)]
+    if not good:
+        parts.append(tag("h3", "What to do"))
+        parts.append(
+            paragraph(
+                "Raise n_sweeps (half of them are burn-in), and start several chains with "
+                "n_chains where the model has it: predictions average over them. If accuracy no "
+                "longer changes with more sweeps, the predictions can be used even though the "
+                "number of components still wanders."
+            )
+        )
+    figures = _mixture_figures(context)
+    if figures:
+        rows = [
+            [NAMES[name], Cell(f"{worst:.3f}", worst), Cell(number(round(size)), size)]
+            for name, worst, size in figures
+        ]
+        columns = ["quantity", "R-hat", "effective sweeps"]
+        parts.append(table("Quantities that do not depend on labels", columns, rows, plain=True))
+    moved = (getattr(estimator, "diagnostics_", None) or {}).get("moved")
+    if moved is not None:
+        parts.append(paragraph(f"{100.0 * moved:.1f}% of the rows change component in a sweep."))
+    chains = np.atleast_2d(estimator.n_components_).astype(float)
+    if len(chains) == 1:
+        parts.append(note("One chain only: R-hat compares its halves, not independent starts."))
+    panels = [("number of components", _trace(chains, "components"))]
+    concentration = getattr(estimator, "concentration_", None)
+    if concentration is not None and np.ptp(concentration) > 0:
+        panels.append(("concentration", _trace(np.atleast_2d(concentration), "concentration")))
+    parts += [tag("h3", "Traces"), choice("Trace of the", panels)]
+    return join(parts)
+
+
+def _trace(chains: FloatArray, name: str, unit: str = "sweep after burn-in") -> Markup:
+    chart = charts.traces(chains, unit, name, f"Trace of {name}, {len(chains)} chain(s).")
+    return figure(chart, f"One line a chain; mean {number(float(chains.mean()))}.")
+
+
+def topic_traces(context: Context) -> dict[str, FloatArray]:
+    """Size of the weights and breadth of the topics, (chain, draw): labels change neither."""
+    chains = context.estimator.posterior_
+    length = min(len(chain.coef) for chain in chains)
+    size = [[float(np.sqrt(np.mean(c**2))) for c in chain.coef[-length:]] for chain in chains]
+    breadth = [
+        [_breadth(chain.topics[k], chain.n_topics) for k in range(len(chain.topics))[-length:]]
+        for chain in chains
+    ]
+    return {"size of the weights": np.array(size), "words a topic spreads over": np.array(breadth)}
+
+
+def _breadth(topics: FloatArray, n_topics: int) -> float:
+    """Exponential of the mean entropy of the topics of a draw (V, P)."""
+    part = np.asarray(topics[:, :n_topics], dtype=float)
+    part = part / np.maximum(part.sum(axis=0), 1e-300)
+    entropy = -(part * np.log(np.maximum(part, 1e-300))).sum(axis=0)
+    return float(np.exp(entropy.mean()))
+
+
+def _drift(chains: FloatArray) -> float:
+    """Largest relative change between the halves of a chain."""
+    half = chains.shape[1] // 2
+    if half < 2:
+        return math.nan
+    early, late = chains[:, :half].mean(axis=1), chains[:, -half:].mean(axis=1)
+    return float(np.max(np.abs(late - early) / np.maximum(np.abs(early), 1e-300)))
+
+
+def topics_verdict(context: Context) -> tuple[bool | None, str]:
+    """Whether the draws of a topic model still drift."""
+    drifts = [_drift(chains) for chains in topic_traces(context).values()]
+    if any(math.isnan(drift) for drift in drifts):
+        return None, "there are too few draws to say whether the chains still drift."
+    if max(drifts) > 0.1:
+        return False, f"the kept draws still drift, by up to {100 * max(drifts):.0f}%."
+    return True, f"the kept draws are steady: they drift by {100 * max(drifts):.1f}% at most."
+
+
+def topics(context: Context) -> Markup:
+    """Verdict and traces of a topic model."""
+    good, sentence = topics_verdict(context)
+    panels, rows = [], []
+    for name, chains in topic_traces(context).items():
+        panels.append((name, _trace(chains, name, "kept draw")))
+        drift = _drift(chains)
+        rows.append([name, float(chains.mean()), Cell(f"{100 * drift:.1f}%", drift)])
+    parts = [verdict(good, sentence)]
+    if good is False:
+        parts.append(paragraph("What to do: raise n_passes, so that the chains run longer."))
+    parts += [
+        table("Halves of the chains compared", ["quantity", "mean", "drift"], rows, plain=True),
+        paragraph(
+            "A topic posterior has many modes, and chains find different ones; that is why R-hat, "
+            "which asks chains to agree, is not shown. Predictions average over the chains. "
+            "Whether the topics are any good, held-out accuracy and the word lists say better."
+        ),
+        choice("Trace of the", panels),
+    ]
+    return join(parts)

@@ -1,0 +1,180 @@
+"""Diagnostics in plain words, a verdict first, and traces to look at."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.diagnostics import bulk_ess, rhat
+from bayesmargin.report import charts
+from bayesmargin.report.context import Context
+from bayesmargin.report.markup import (
+    Cell,
+    Markup,
+    choice,
+    figure,
+    join,
+    name_of,
+    note,
+    number,
+    paragraph,
+    table,
+    tag,
+    verdict,
+)
+from bayesmargin.report.sections import chain_traces
+from bayesmargin.report.sections.weights import moments
+from bayesmargin.types import FloatArray
+from bayesmargin.verdict import FEWEST, TOLERATED_BIAS, TOLERATED_RHAT
+
+STRONGEST, WORST = 12, 8  # weights whose traces are shown
+LOOKED_AT = 512  # weights whose R-hat is computed to find the worst
+
+
+def write(context: Context) -> Markup:
+    """The verdict, what to do if it is bad, the figures explained, traces."""
+    if context.kind == "linear":
+        return _linear(context)
+    if context.kind == "topics":
+        return chain_traces.topics(context)
+    return chain_traces.components(context)
+
+
+def summary(context: Context) -> tuple[bool | None, str]:
+    """Verdict and sentence for the head of the page."""
+    if context.kind == "linear":
+        found = context.estimator.diagnostics_
+        if found.trustworthy:
+            return True, "the chains agree with each other and with the target."
+        return False, "this posterior should not be trusted as it is."
+    if context.kind == "topics":
+        return chain_traces.topics_verdict(context)
+    return chain_traces.components_verdict(context)
+
+
+def _linear(context: Context) -> Markup:
+    found = context.estimator.diagnostics_
+    good, sentence = summary(context)
+    parts = [verdict(good, sentence)]
+    advice = _advice(found)
+    if advice:
+        parts.append(tag("h3", "What to do"))
+        parts.append(tag("ul", *(tag("li", line) for line in advice)))
+    parts.append(table("Checks", ["check", "value", "good", "meaning"], _checks(found), plain=True))
+    parts += [tag("h3", "Traces"), _traces(context)]
+    return join(parts)
+
+
+def _advice(found: Any) -> list[str]:
+    lines = []
+    if not found.converged:
+        lines.append(
+            'Raise n_draws, scale the features to similar size, and use sampler="auto", which '
+            "hands over to an exact sampler when its own checks fail."
+        )
+    biased = math.isfinite(found.bias) and abs(found.bias) > TOLERATED_BIAS
+    if found.converged and not found.trustworthy and biased:
+        lines.append(
+            'Use a smaller step or a larger batch_size, or sampler="auto": the sampled spread '
+            f"is off by about {100 * found.bias:+.0f}%."
+        )
+    if found.converged and not found.trustworthy and not biased:
+        lines.append("The run was stopped early, or its bias check failed: fit again in full.")
+    if found.divergences:
+        lines.append(
+            f"The step was halved {found.divergences} time(s). The draws can be used; scaled "
+            "features would make the fit faster."
+        )
+    return lines
+
+
+def _checks(found: Any) -> list[list[Any]]:
+    bias = abs(found.bias) if math.isfinite(found.bias) else math.nan
+    return [
+        [
+            "R-hat (worst)", found.max_rhat, _mark(found.max_rhat, found.max_rhat < TOLERATED_RHAT),
+            f"Do chains tell the same story? 1 is perfect; below {TOLERATED_RHAT} is good.",
+        ],
+        [
+            "effective draws, centre", float(round(found.min_bulk_ess)),
+            _mark(found.min_bulk_ess, found.min_bulk_ess > 100),
+            "Independent draws that the chains are worth, for the weight with the fewest. "
+            "Means need about 100, interval ends 400.",
+        ],
+        [
+            "effective draws, tails", float(round(found.min_tail_ess)),
+            _mark(found.min_tail_ess, found.min_tail_ess > 100),
+            "The same for the ends of the intervals.",
+        ],
+        [
+            "bias of the variance", found.bias, _mark(bias, bias <= TOLERATED_BIAS),
+            "Relative error of the spread against the target, by an identity that exact draws "
+            "satisfy. 0 is perfect.",
+        ],
+        [
+            "effective temperature", found.temperature,
+            _mark(found.temperature, abs(found.temperature - 1.0) <= TOLERATED_BIAS),
+            "1 is exact; 1.1 means variances 10% too large.",
+        ],
+        [
+            "divergences", found.divergences, _mark(0.0, not found.divergences),
+            "How often the step had to be halved.",
+        ],
+        ["iterations", found.n_iterations, "", f"Of all chains, in {number(found.seconds)} s."],
+    ]  # fmt: skip
+
+
+def _mark(value: float, good: bool) -> Markup:
+    words = "unknown" if not math.isfinite(value) else "✓ yes" if good else "✗ no"
+    return tag("span", words, class_="word")
+
+
+def _traces(context: Context) -> Markup:
+    draws = context.estimator.posterior_["coef"]
+    if draws.shape[1] < FEWEST:
+        return note(f"Fewer than {FEWEST} draws a chain: too few to look at.")
+    draws = draws if draws.ndim == 4 else draws[:, :, None]
+    chosen = _watched(draws)
+    panels, rows = [], []
+    for block, feature in chosen:
+        chains = np.asarray(draws[:, :, block, feature], dtype=float)
+        label = context.feature_names[feature]
+        if draws.shape[2] > 1:
+            label = f"{context.class_names[block]}: {label}"
+        worst, size = float(rhat(chains)), float(bulk_ess(chains))
+        chart = charts.traces(
+            chains, "draw", "weight",
+            f"Traces of {len(chains)} chains; R-hat {worst:.3f}, {size:.0f} effective draws.",
+        )  # fmt: skip
+        panels.append((label, figure(chart, _caption(worst, size))))
+        mean, sd = float(chains.mean()), float(chains.std())
+        rows.append([Cell(name_of(label)), mean, sd, Cell(f"{worst:.3f}", worst), round(size)])
+    return join(
+        [
+            paragraph(
+                "Good traces look like grass: all chains over the same range, no trend. Shown are "
+                "the weights with the worst R-hat and those that stand out most."
+            ),
+            choice("Trace of", panels),
+            table("Weights watched", ["weight", "mean", "sd", "R-hat", "effective draws"], rows),
+        ]
+    )
+
+
+def _caption(worst: float, size: float) -> str:
+    word = "The chains agree" if worst < TOLERATED_RHAT else "The chains do not agree"
+    return f"{word}: R-hat {worst:.3f}, {size:,.0f} effective draws. One line a chain."
+
+
+def _watched(draws: FloatArray) -> list[tuple[int, int]]:
+    """Worst and strongest weights as (block, feature); the worst of an even selection."""
+    blocks, features = draws.shape[2:]
+    size = blocks * features
+    some = np.unique(np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int))
+    part = np.stack([draws[:, :, k // features, k % features] for k in some], axis=-1)
+    worst = some[np.argsort(-rhat(np.asarray(part, dtype=float)), kind="stable")[:WORST]]
+    mean, sd = moments(draws)
+    strength = (np.abs(mean) / np.maximum(sd, 1e-300)).ravel()
+    strongest = np.argsort(-strength, kind="stable")[:STRONGEST]
+    order = list(dict.fromkeys([*worst.tolist(), *strongest.tolist()]))
+    return [divmod(k, features) for k in order]

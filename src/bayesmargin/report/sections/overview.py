@@ -1,0 +1,124 @@
+"""What was fitted: data, settings, time and version."""
+
+import json
+import platform
+from typing import Any
+
+import numpy as np
+
+import bayesmargin
+from bayesmargin.report.context import Context
+from bayesmargin.report.markup import (
+    Markup,
+    details,
+    join,
+    name_of,
+    note,
+    number,
+    short,
+    table,
+    tag,
+)
+
+MODELS = {
+    "BayesianLinearSVC": "A linear support vector machine whose weights have a posterior "
+    "distribution: every answer is an average over many plausible separating planes.",
+    "MedLDAClassifier": "A topic model that learns topics and a max-margin classifier on them "
+    "together, so that topics are those that tell the classes apart.",
+    "InfiniteSVC": "A mixture of linear max-margin experts, each responsible for a part of the "
+    "feature space; the data choose how many there are.",
+    "DPMNLClassifier": "A mixture of multinomial logit models, each responsible for a part of the "
+    "feature space; the data choose how many there are.",
+}
+LONGEST_DOCUMENT = 4000  # characters of a document saved beside the model
+
+
+def write(context: Context) -> Markup:
+    """Facts, settings that differ from their defaults, and documents saved with the model."""
+    rows = [[name, value] for name, value in facts(context)]
+    settings = list(_settings(context.estimator))
+    parts = [
+        tag("p", MODELS.get(context.model_name, "")),
+        table("Facts of the fit", ["fact", "value"], rows, plain=True),
+        *(note(remark) for remark in context.remarks),
+        details(
+            "All settings",
+            table("Settings", ["setting", "value", "default"], settings, filterable=True),
+        ),
+    ]
+    for name, document in context.extras.items():
+        text = json.dumps(document, indent=1, default=str, ensure_ascii=False)
+        cut = text[:LONGEST_DOCUMENT] + ("\n…" if len(text) > LONGEST_DOCUMENT else "")
+        parts.append(details(f"Saved with the model: {short(name)}", tag("pre", cut)))
+    return join(parts)
+
+
+def facts(context: Context) -> list[tuple[str, Any]]:
+    """Names and values of what there is to know at a glance."""
+    estimator = context.estimator
+    listed: list[tuple[str, Any]] = [("Model", context.model_name)]
+    listed.append(("Features", number(estimator.n_features_in_)))
+    names = [name_of(name, 24) for name in context.class_names[:8]]
+    more = len(context.class_names) - len(names)
+    shown = join(item for k, name in enumerate(names) for item in ((", ", name) if k else (name,)))
+    suffix = f" and {more} more" if more else ""
+    listed.append((f"Classes ({len(context.class_names)})", join([shown, suffix])))
+    listed.append(("Held-out rows in this report", _held_out(context)))
+    listed.append(("Draws", _draws(context)))
+    seconds = _seconds(estimator)
+    if seconds is not None:
+        listed.append(("Time spent sampling", f"{number(seconds)} s"))
+    changed = [f"{row[0]}={row[1]}" for row in _settings(estimator) if row[1] != row[2]]
+    listed.append(("Settings that were changed", short(", ".join(changed) or "none", 300)))
+    command = context.extras.get("command")
+    if command:
+        words = command if isinstance(command, str) else _command(command)
+        listed.append(("Command", tag("code", short(words, 300))))
+    versions = f"bayesmargin {bayesmargin.__version__}, Python {platform.python_version()}"
+    listed.append(("Report written by", versions))
+    return listed
+
+
+def _command(document: Any) -> str:
+    if isinstance(document, list | tuple):
+        return " ".join(str(word) for word in document)
+    return json.dumps(document, default=str, ensure_ascii=False)
+
+
+def _held_out(context: Context) -> str:
+    held = context.held_out
+    if held is None:
+        return "none"
+    labels = "without labels" if held.truth is None else "with labels"
+    return f"{len(held.rows):,} {labels}"
+
+
+def _draws(context: Context) -> str:
+    estimator = context.estimator
+    if context.kind == "linear":
+        posterior = estimator.posterior_
+        return f"{posterior.n_chains} chains of {posterior.n_draws:,}"
+    if context.kind == "topics":
+        chains = estimator.posterior_
+        return f"{len(chains)} sets of topics, {len(chains[0].coef)} draws each"
+    chains = np.atleast_2d(estimator.n_components_)
+    sweeps = f"{chains.shape[1]} sweeps after burn-in"
+    return f"{estimator.n_draws} kept of {sweeps}, {len(chains)} chain(s)"
+
+
+def _seconds(estimator: Any) -> float | None:
+    found: Any = getattr(estimator, "diagnostics_", None)
+    if hasattr(found, "seconds"):
+        return float(found.seconds)
+    timings = getattr(estimator, "timings_", None)
+    if not timings:
+        return None
+    return float(timings.get("total", sum(timings.values())))
+
+
+def _settings(estimator: Any) -> list[list[str]]:
+    defaults = type(estimator)().get_params(deep=False)
+    return [
+        [name, short(repr(value), 80), short(repr(defaults[name]), 80)]
+        for name, value in sorted(estimator.get_params(deep=False).items())
+    ]

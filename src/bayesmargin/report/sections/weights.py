@@ -1,0 +1,172 @@
+"""Posterior intervals of the strongest weights."""
+
+import numpy as np
+
+from bayesmargin.report import charts
+from bayesmargin.report.context import Context
+from bayesmargin.report.markup import (
+    Cell,
+    Markup,
+    choice,
+    figure,
+    join,
+    name_of,
+    note,
+    paragraph,
+    percent,
+    table,
+)
+from bayesmargin.types import FloatArray, IntArray
+
+EACH = 15  # weights in a picture
+MOST_CLASSES = 30
+LISTED = 200  # weights in the table
+VALUES = 1 << 24  # draws looked at to find the strongest weights
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def write(context: Context) -> Markup | None:
+    """Pictures by class and one table of all that stand out."""
+    if context.kind == "linear":
+        return _linear(context)
+    if context.kind == "topics":
+        return _topics(context)
+    return None
+
+
+def _linear(context: Context) -> Markup:
+    posterior = context.estimator.posterior_
+    draws = posterior["coef"]
+    if draws.ndim == 3:
+        draws = draws[:, :, None]
+    mean, sd = moments(draws)
+    strength = np.abs(mean) / np.maximum(sd, 1e-300)
+    blocks = _blocks(context, draws.shape[2])
+    panels, rows = [], []
+    share = max(1, LISTED // len(blocks))
+    for block, name in blocks:
+        order = np.argsort(-strength[block], kind="stable")[: max(EACH, share)]
+        flat = _selected(draws, block, order)
+        quantiles = np.quantile(flat, LEVELS, axis=0)
+        names = [context.feature_names[j] for j in order]
+        chart = charts.intervals(
+            names[:EACH], quantiles[:, :EACH], "weight",
+            f"Posterior intervals of the {min(EACH, len(names))} strongest weights, {name}.",
+        )  # fmt: skip
+        caption = "Dot: median. Thick line: 50% of the posterior, thin line: 90%."
+        panels.append((name, figure(chart, caption)))
+        rows += _lines(names, name, flat, quantiles, len(blocks) > 1)
+    columns = ["feature", *(["class"] if len(blocks) > 1 else [])]
+    columns += ["mean", "sd", "5%", "95%", "sure of its sign"]
+    direction = (
+        f"Positive weights speak for {context.class_names[1]}, negative ones for "
+        f"{context.class_names[0]}."
+        if len(blocks) == 1
+        else "Positive weights speak for the class, negative ones against it."
+    )
+    return join(
+        [
+            paragraph(
+                direction, " Strongest means farthest from zero in units of the posterior "
+                "standard deviation. A weight's size depends on the scale of its feature.",
+            ),
+            choice("Weights of", panels),
+            table("Strongest weights", columns, rows, filterable=True),
+            _rest(strength, rows),
+        ]
+    )  # fmt: skip
+
+
+def _rest(strength: FloatArray, rows: list[list[object]]) -> Markup:
+    total = strength.size
+    clear = int((strength > 1.645).sum())
+    return note(
+        f"{clear:,} of {total:,} weights lie more than 1.64 posterior standard deviations from "
+        f"zero; the table lists {len(rows):,}."
+    )
+
+
+def _blocks(context: Context, count: int) -> list[tuple[int, str]]:
+    if count == 1:
+        return [(0, f"{context.class_names[1]} against {context.class_names[0]}")]
+    return [(k, context.class_names[k]) for k in range(min(count, MOST_CLASSES))]
+
+
+def moments(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and sd (block, feature) of draws (chain, draw, block, feature), piece by piece.
+
+    Of very many draws an even selection is looked at: it ranks the weights well enough.
+    """
+    flat = draws.reshape(-1, *draws.shape[2:])
+    size = flat[0].size
+    every = max(1, -(-len(flat) * size // (16 * VALUES)))
+    flat = flat[::every]
+    total, square = np.zeros(flat.shape[1:]), np.zeros(flat.shape[1:])
+    shift = np.asarray(flat[0], dtype=float)
+    step = max(1, VALUES // size)
+    for start in range(0, len(flat), step):
+        part = np.asarray(flat[start : start + step], dtype=float) - shift
+        total += part.sum(axis=0)
+        square += (part**2).sum(axis=0)
+    mean = total / len(flat)
+    variance = np.maximum(square / len(flat) - mean**2, 0.0)
+    return mean + shift, np.sqrt(variance)
+
+
+def _selected(draws: FloatArray, block: int, order: IntArray) -> FloatArray:
+    part = draws[:, :, block][:, :, order]
+    return np.asarray(part, dtype=float).reshape(-1, len(order))
+
+
+def _lines(
+    names: list[str], group: str, flat: FloatArray, quantiles: FloatArray, several: bool
+) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for k, name in enumerate(names):
+        line = flat[:, k]
+        sure = float(max((line > 0).mean(), (line < 0).mean()))
+        middle = [float(line.mean()), float(line.std())]
+        ends = [float(quantiles[0, k]), float(quantiles[-1, k])]
+        group_cell = [Cell(name_of(group, 30))] if several else []
+        rows.append([Cell(name_of(name)), *group_cell, *middle, *ends, Cell(_sure(sure), sure)])
+    return rows
+
+
+def _sure(share: float) -> str:
+    return ">99.9%" if share > 0.999 else percent(share)
+
+
+def _topics(context: Context) -> Markup:
+    """Weights of topics in the first chain: mean and range over its draws."""
+    estimator = context.estimator
+    blocks = len(estimator.coef_)
+    first = np.array(estimator.posterior_[0].coef)
+    several_models = first.shape[1:] != estimator.coef_.shape
+    panels = []
+    for block, name in _blocks(context, blocks):
+        if several_models:  # one model a class, with topics of its own
+            n_topics = first.shape[2]
+            draws = np.array(estimator.posterior_[block].coef)[:, 0]
+            names = context.topic_names[block * n_topics : (block + 1) * n_topics]
+        else:
+            draws, names = first[:, block], context.topic_names
+        order = np.argsort(-np.abs(draws.mean(axis=0)), kind="stable")[:EACH]
+        quantiles = np.quantile(draws[:, order], LEVELS, axis=0)
+        chart = charts.intervals(
+            [names[k] for k in order], quantiles, "weight of the topic",
+            f"Intervals of the strongest topic weights, {name}.",
+        )  # fmt: skip
+        panels.append((name, figure(chart, "Dot: median of the draws; lines: 50% and 90%.")))
+    return join(
+        [
+            paragraph(
+                "A document's score for a class is the sum over topics of weight times share of "
+                "its words. Topics carry their two most probable words as a name."
+            ),
+            choice("Weights of", panels),
+            note(
+                f"From {len(first)} draws of the first chain; topics of different chains do not "
+                "correspond. With so few draws the ends of the intervals are rough."
+            ),
+        ]
+    )

@@ -1,0 +1,184 @@
+"""Whether the parts of a loaded model fit each other, so that nothing compiled reads amiss."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.errors import SavedModelError
+
+
+def _require(condition: Any, what: str) -> None:
+    if not condition:
+        raise SavedModelError(f"its parts do not fit each other: {what}")
+
+
+def _require_array(value: Any, shape: Sequence[int | None], kinds: str, what: str) -> np.ndarray:
+    """An array of the given shape (None: any length) and kind of type."""
+    _require(isinstance(value, np.ndarray) and value.dtype.kind in kinds, what)
+    fits = len(value.shape) == len(shape) and all(
+        wanted is None or size == wanted for size, wanted in zip(value.shape, shape, strict=True)
+    )
+    _require(fits, f"{what} has the shape {value.shape}")
+    array: np.ndarray = value
+    return array
+
+
+def check_model(model: Any) -> None:
+    """Raise :class:`SavedModelError` when shapes, types or numbers of parts disagree."""
+    features = model.n_features_in_
+    _require(type(features) is int and features > 0, "n_features_in_")
+    classes = model.classes_
+    _require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), "classes_")
+    if hasattr(model, "feature_names_in_"):
+        _require_array(model.feature_names_in_, [features], "OU", "feature_names_in_")
+    _CHECKS[type(model).__name__](model, features, len(classes))
+
+
+def _linear(model: Any, features: int, n_classes: int) -> None:
+    from bayesmargin.calibration import BinaryLink, MulticlassLink
+    from bayesmargin.diagnostics import Diagnostics
+    from bayesmargin.posterior import Posterior
+
+    blocks = 1 if n_classes == 2 else n_classes
+    _require_array(model.coef_, [blocks, features], "f", "coef_")
+    _require_array(model.intercept_, [blocks], "f", "intercept_")
+    posterior = model.posterior_
+    _require(isinstance(posterior, Posterior), "posterior_")
+    per_class = [] if blocks == 1 else [blocks]
+    coef = _require_array(posterior["coef"], [None, None, *per_class, features], "f", "coef")
+    _require_array(posterior["intercept"], [*coef.shape[:2], *per_class], "f", "intercept")
+    kind, slopes = (BinaryLink, 4) if blocks == 1 else (MulticlassLink, 2)
+    _require(isinstance(model.link_, kind), "link_")
+    _require_array(model.link_.slopes, [slopes], "f", "slopes of the link")
+    _require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
+
+
+def _medlda(model: Any, features: int, n_classes: int) -> None:
+    from bayesmargin.models.medlda.conditionals import padded
+    from bayesmargin.models.medlda.labels import LabelCode
+    from bayesmargin.models.medlda.link import ScoreLink
+    from bayesmargin.models.medlda.parameters import Resolved, check_parameters
+    from bayesmargin.models.medlda.posterior import TopicPosterior
+    from bayesmargin.models.medlda.training import Training
+
+    check_parameters(model)
+    training = model._training
+    _require(isinstance(training, Training) and isinstance(training.code, LabelCode), "_training")
+    _require(isinstance(training.resolved, Resolved) and training.n_words == features, "_training")
+    _require(isinstance(model._link, ScoreLink), "_link")
+    _require(np.array_equal(training.code.classes, model.classes_), "classes_")
+    rows, models = training.code.n_classifiers, len(training.columns)
+    _require(models in (1, rows) and all(type(c) is slice for c in training.columns), "columns")
+    own = rows if models == 1 else 1
+    _require(len(training.learners) == training.n_chains * models > 0, "learners")
+    _require(len(model.posterior_) == len(training.learners), "posterior_")
+    _require(len(model._first) == models, "posterior_")
+    topics, width = model.n_topics, padded(model.n_topics)
+    for learner, posterior in zip(training.learners, model.posterior_, strict=True):
+        _require(learner.posterior is posterior, "posterior_")
+        _require(isinstance(posterior, TopicPosterior) and posterior.n_topics == topics, "topics")
+        _require(len(posterior.topics) == len(posterior.coef) > 0, "draws")
+        for draw, coef in zip(posterior.topics, posterior.coef, strict=True):
+            _require_array(draw, [features, width], "f", "topics")
+            _require(draw.dtype == np.float32, "topics")
+            _require_array(coef, [own, topics], "f", "coef")
+        _check_learner(learner, features, width, own, topics)
+    if training.held_out is not None:
+        documents, signs = training.held_out
+        _check_documents(documents, signs, features, rows)
+
+
+def _check_learner(learner: Any, features: int, width: int, own: int, topics: int) -> None:
+    chain = getattr(learner, "chain", None)
+    if chain is not None:
+        from bayesmargin.models.medlda.crew import N_SHARES
+
+        settings = chain.settings
+        _require_array(chain.topics, [features, width], "f", "topics of a chain")
+        _require(chain.topics.dtype == np.float32, "topics of a chain")
+        _require_array(chain.sums, [width], "f", "sums of a chain")
+        _require_array(chain.coef, [own, topics], "f", "weights of a chain")
+        _require(settings.n_topics == topics and settings.n_words == features, "settings")
+        _require(settings.n_classes == own, "settings")
+        kinds = {type(rng) for rng in chain.generators}
+        _require(kinds == {np.random.Generator} and len(chain.generators) == N_SHARES, "generators")
+    state = getattr(learner, "state", None)
+    if state is not None:
+        for name in ("delta", "_topics"):
+            _require_array(getattr(state, name), [features, width], "f", name)
+            _require(getattr(state, name).dtype == np.float32, name)
+        for name in ("linear", "mean"):
+            _require_array(getattr(state, name), [own, topics], "f", name)
+        for name in ("precision", "covariance"):
+            _require_array(getattr(state, name), [own, topics, topics], "f", name)
+        from bayesmargin.models.medlda.quadratic import make_quadratic_workspace
+
+        for mine, fresh in zip(state.work, make_quadratic_workspace(width), strict=True):
+            _require(mine.shape == fresh.shape and mine.dtype == fresh.dtype, "work")
+        _require(isinstance(state.rng, np.random.Generator), "generators")
+
+
+def _check_documents(documents: Any, signs: Any, features: int, rows: int) -> None:
+    words = _require_array(documents.words, [None], "i", "held-out documents")
+    offsets = _require_array(documents.offsets, [None], "i", "held-out documents")
+    _require(len(offsets) and offsets[0] == 0 and offsets[-1] == len(words), "held-out documents")
+    _require(np.all(np.diff(offsets) >= 0), "held-out documents")
+    inside = words.size == 0 or (words.min() >= 0 and words.max() < features)
+    _require(inside, "held-out documents")
+    _require_array(signs, [len(offsets) - 1, rows], "i", "held-out documents")
+
+
+def _infinite(model: Any, features: int, n_classes: int) -> None:
+    from bayesmargin.models.infinite_svc.fitting import Problem
+    from bayesmargin.models.infinite_svc.settings import check_settings
+    from bayesmargin.models.infinite_svc.state import Base, Hinge, feature_count
+
+    check_settings(model)
+    problem = model._problem
+    _require(isinstance(problem, Problem) and isinstance(problem.base, Base), "_problem")
+    _require(isinstance(problem.hinge, Hinge), "_problem")
+    _require_array(problem.scaling.centre, [features], "f", "scaling")
+    _require_array(problem.scaling.width, [features], "f", "scaling")
+    size = features if problem.with_covariates else 0
+    _require_array(problem.base.location, [size], "f", "base measure")
+    _require_array(problem.base.scatter, [size, size], "f", "base measure")
+    columns = features + int(problem.with_intercept)
+    outputs = 1 if n_classes == 2 else n_classes
+    _require(len(model._draws) > 0, "draws")
+    for draw in model._draws:
+        number = len(draw.weights)
+        _require_array(draw.weights, [number, outputs, columns], "f", "weights of a draw")
+        _require_array(draw.population, [number + 1], "f", "population of a draw")
+        _require_array(draw.height, [number + 1], "f", "height of a draw")
+        _require_array(draw.form, [number + 1, feature_count(size)], "f", "form of a draw")
+    rows = len(model._labels[0]) if model._labels else 0
+    for labels in model._labels:
+        _require_array(labels, [rows], "i", "labels of a draw")
+    shape = model.n_components_.shape
+    _require(len(shape) == 2, "n_components_")
+    _require_array(model.concentration_, shape, "f", "concentration_")
+
+
+def _dpmnl(model: Any, features: int, n_classes: int) -> None:
+    model._check()
+    _require_array(model._scaling.centre, [features], "f", "scaling")
+    _require_array(model._scaling.width, [features], "f", "scaling")
+    _require(len(model._draws) > 0, "draws")
+    for draw in model._draws:
+        number = len(draw.log_weight)
+        _require_array(draw.log_weight, [number], "f", "weights of a draw")
+        experts = draw.experts
+        _require_array(experts.mean, [number, features], "f", "means of a draw")
+        _require_array(experts.log_variance, [number, features], "f", "variances of a draw")
+        shape = [number, n_classes, features + 1]
+        _require_array(experts.coefficients, shape, "f", "coefficients of a draw")
+    _require_array(model.n_components_, [None], "i", "n_components_")
+
+
+_CHECKS: dict[str, Callable[[Any, int, int], None]] = {
+    "BayesianLinearSVC": _linear,
+    "MedLDAClassifier": _medlda,
+    "InfiniteSVC": _infinite,
+    "DPMNLClassifier": _dpmnl,
+}

@@ -1,0 +1,162 @@
+"""What a column of a table is: numbers, indicators, categories, or something to refuse."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.errors import DataError
+
+DATE = re.compile(
+    r"\s*\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?\s*$|\s*\d{1,2}[./]\d{1,2}[./]\d{4}"
+)
+TRUTH = {"True": 1.0, "False": 0.0}
+FEWEST_NAMES = 20  # rows from which a column of all different words is taken for row names
+
+
+@dataclass
+class Column:
+    """One column of a table and what is done with it.
+
+    Attributes
+    ----------
+    kind : {"number", "indicator", "category", "constant"}
+        Standardised; kept as 0 and 1; one column a level; left out.
+    center, spread : float
+        What is taken away and divided by.
+    fill : float or str or None
+        What stands in for a missing value: the median, or the most common level.
+    levels : list of str
+        Categories in alphabetical order.
+    missing : int
+        Rows without a value in training.
+    """
+
+    name: str
+    kind: str
+    center: float = 0.0
+    spread: float = 1.0
+    fill: Any = None
+    levels: list[str] = field(default_factory=list)
+    missing: int = 0
+
+    @property
+    def width(self) -> int:
+        """Columns of the matrix that it becomes."""
+        return {"constant": 0, "category": len(self.levels)}.get(self.kind, 1)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of those columns."""
+        if self.kind == "category":
+            return [f"{self.name}={level}" for level in self.levels]
+        return [] if self.kind == "constant" else [self.name]
+
+
+def learn_column(series: Any, name: str, scale: bool, categorical: bool) -> Column:
+    """Decide what a column is, from its type and its values."""
+    import pandas
+
+    types = pandas.api.types
+    missing = int(series.isna().sum())
+    if missing == len(series):
+        return Column(name, "constant", missing=missing)
+    if _is_date(series):
+        example = series.dropna().iloc[0]
+        raise DataError(
+            f"column {name!r} holds dates such as {example}: derive numbers or categories from it "
+            f"(a year, a weekday, days since a start), or leave it out with --drop {name}"
+        )
+    if not categorical and types.is_bool_dtype(series.dtype):
+        return _learn_numbers(name, series.astype(float), missing, scale)
+    if not categorical and types.is_numeric_dtype(series.dtype):
+        return _learn_numbers(name, series, missing, scale)
+    words = as_words(series, name)
+    present = words[~series.isna().to_numpy()]
+    if not categorical and set(present) == set(TRUTH):
+        truth = pandas.Series([TRUTH[word] for word in present])
+        return _learn_numbers(name, truth, missing, scale)
+    levels, counts = np.unique(present, return_counts=True)
+    if len(levels) == len(present) >= FEWEST_NAMES and not categorical:
+        raise DataError(
+            f"column {name!r} has a different word in every row (such as {str(levels[0])!r}): if "
+            f"it names the rows pass --id {name}, if it holds documents --text {name}, or leave "
+            f"it out with --drop {name}"
+        )
+    if len(levels) == 1 and missing == 0:
+        return Column(name, "constant")
+    return Column(
+        name,
+        "category",
+        fill=str(levels[counts.argmax()]),
+        levels=levels.tolist(),
+        missing=missing,
+    )
+
+
+def _learn_numbers(name: str, series: Any, missing: int, scale: bool) -> Column:
+    values = series.to_numpy(dtype=float, na_value=np.nan)
+    values = values[~np.isnan(values)]
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        raise DataError(f"column {name!r} has {infinite:,} infinite values: mend or --drop it")
+    low, high, middle = float(values.min()), float(values.max()), float(np.median(values))
+    if low == high:
+        return Column(name, "constant", fill=low, missing=missing)
+    if np.isin(values, (0.0, 1.0)).all():
+        return Column(name, "indicator", fill=middle, missing=missing)
+    if not scale:
+        return Column(name, "number", fill=middle, missing=missing)
+    center, spread = float(values.mean()), float(values.std())
+    return Column(name, "number", center, spread or 1.0, middle, missing=missing)
+
+
+def _is_date(series: Any) -> bool:
+    import datetime
+
+    import pandas
+
+    types = pandas.api.types
+    if types.is_datetime64_any_dtype(series.dtype) or types.is_timedelta64_dtype(series.dtype):
+        return True
+    if types.is_numeric_dtype(series.dtype) or types.is_bool_dtype(series.dtype):
+        return False
+    some = series.dropna().iloc[:200]
+    if any(isinstance(value, datetime.date | datetime.time) for value in some):
+        return True
+    return all(isinstance(value, str) and DATE.match(value) for value in some)
+
+
+def as_words(series: Any, name: str) -> Any:
+    """Values as words, whole numbers without a decimal point; missing ones as empty words."""
+    values = series.astype(object).where(~series.isna(), "").tolist()
+    if any(isinstance(value, list | dict | tuple | set | np.ndarray | bytes) for value in values):
+        raise DataError(f"column {name!r} holds lists or other structures: leave it out (--drop)")
+    return np.array([_word(value) for value in values], dtype=object)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def as_numbers(series: Any, name: str, source: str) -> Any:
+    """Values as numbers, missing ones NaN; anything else is an error that names the row."""
+    import pandas
+
+    if not pandas.api.types.is_numeric_dtype(series.dtype):
+        words = as_words(series, name)
+        if set(words) <= {*TRUTH, ""}:
+            return np.array([TRUTH.get(word, np.nan) for word in words])
+    numbers = pandas.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    bad = np.flatnonzero(np.isnan(numbers) & ~series.isna().to_numpy())
+    if len(bad):
+        raise DataError(
+            f"column {name!r} of {source} held numbers when the model was fitted; row "
+            f"{bad[0] + 1} has {series.iloc[bad[0]]!r}"
+        )
+    if np.isinf(numbers).any():
+        raise DataError(f"column {name!r} of {source} holds infinite values")
+    return numbers

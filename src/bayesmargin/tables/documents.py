@@ -1,0 +1,96 @@
+"""Documents: one a line of a text file, or one a file in a folder for each class."""
+
+import bz2
+import gzip
+import lzma
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables.matrices import whole_numbers
+from bayesmargin.tables.table import Table, count
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def read_lines(path: Path, label_first: bool, labelled: bool) -> Table:
+    """One document a line; with ``label_first`` a line is a label, a tab and the document."""
+    try:
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:  # type: ignore[operator]
+            lines = split_lines(_decoded(file.read()))
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if not label_first:
+        return Table("text", lines, source=str(path))
+    labels, texts = [], []
+    for number, line in enumerate(lines, start=1):
+        label, tab, text = line.partition("\t")
+        if not tab:
+            if not labelled:
+                return Table("text", lines, source=str(path))
+            raise DataError(
+                f"line {number} of {path} has no tab: --label-first expects a label, a tab and "
+                "the document"
+            )
+        if not label.strip():
+            raise DataError(f"line {number} of {path} has no label before the tab")
+        labels.append(label.strip())
+        texts.append(text)
+    return Table("text", texts, whole_numbers(labels), source=str(path))
+
+
+def read_class_folders(path: Path, labelled: bool) -> Table:
+    """A folder whose folders are classes and whose files are documents, in the order of names.
+
+    Where labels are not needed, a folder of files without classes is read too.
+    """
+    classes = sorted(item for item in path.iterdir() if item.is_dir() and _visible(item))
+    if not classes:
+        if labelled:
+            raise DataError(
+                f"{path} holds no folders: a folder of documents for each class is needed (or "
+                "Parquet files)"
+            )
+        files = sorted(item for item in path.iterdir() if item.is_file() and _visible(item))
+        return Table("text", _texts(files), None, [f.name for f in files], "file", str(path))
+    files, labels = [], []
+    for folder in classes:
+        inside = sorted(item for item in folder.rglob("*") if item.is_file() and _visible(item))
+        if not inside and labelled:
+            raise DataError(f"the class folder {folder} holds no documents")
+        files += inside
+        labels += [folder.name] * len(inside)
+    names = [file.relative_to(path).as_posix() for file in files]
+    return Table("text", _texts(files), np.array(labels), names, "file", str(path))
+
+
+def _texts(files: list[Path]) -> list[str]:
+    texts = []
+    for file in files:
+        try:
+            texts.append(_decoded(file.read_bytes()))
+        except OSError as error:
+            raise DataError(f"{file} cannot be read: {error}") from error
+    if not any(text.strip() for text in texts):
+        raise DataError(f"all {count(len(texts), 'document')} are empty")
+    return texts
+
+
+def _decoded(content: bytes) -> str:
+    """UTF-8, or else Latin-1, which is what old archives of mail hold."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines that end in a line feed; other characters that could end one stay in the text."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+def _visible(path: Path) -> bool:
+    return not path.name.startswith(".")

@@ -1,0 +1,129 @@
+"""One door to all files: the format by name, the reader by format."""
+
+from pathlib import Path
+from typing import Any
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables.columns import read_csv, read_parquet, split_columns
+from bayesmargin.tables.documents import read_class_folders, read_lines
+from bayesmargin.tables.matrices import read_labels, read_npy, read_npz, read_svmlight
+from bayesmargin.tables.table import Reading, Table
+
+FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "npy", "text", "folders")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".txt": "text",
+    ".text": "text",
+}
+
+
+def format_of(path: Path, given: str | None = None) -> str:
+    """Format of a file or folder, from what was given or from its name.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from bayesmargin.tables.reading import format_of
+    >>> format_of(Path("clicks.csv.gz"))
+    'csv'
+    """
+    if given is not None:
+        if given not in FORMATS:
+            raise DataError(f"format {given!r} is not known: choose one of {', '.join(FORMATS)}")
+        return given
+    if path.is_dir():
+        parquet = any(file.suffix in (".parquet", ".pq") for file in path.iterdir())
+        return "parquet" if parquet else "folders"
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in ENDINGS:
+        raise DataError(
+            f"the format of {path} is not known by its name: files end in "
+            f"{', '.join(ENDINGS)} (also compressed), or pass --format"
+        )
+    return ENDINGS[suffixes[-1]]
+
+
+def read_table(
+    path: Any, reading: Reading | None = None, *, labelled: bool = True, as_text: Any = ()
+) -> Table:
+    r"""Read a file or folder into memory.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV, TSV, Parquet (also a folder), svmlight, SciPy ``.npz``, ``.npy``, a text file with one
+        document a line, or a folder with a folder of documents for each class.
+    reading : Reading, optional
+        Columns and formats.
+    labelled : bool
+        Whether labels must be there; without, they are read where they are found.
+    as_text : collection of str
+        Columns to read as text even where they look like numbers.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesmargin.tables import Reading, read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "flowers.csv")
+    ...     _ = path.write_text("width,colour,kind\n1.5,red,rose\n0.5,blue,iris\n")
+    ...     table = read_table(path, Reading(target="kind"))
+    >>> len(table), table.labels.tolist(), list(table.data)
+    (2, ['rose', 'iris'], ['width', 'colour'])
+    """
+    path, reading = Path(path), reading or Reading()
+    if not path.exists():
+        raise DataError(f"there is no file or folder {path}")
+    form = format_of(path, reading.format)
+    if form in ("csv", "tsv", "parquet"):
+        texts = {*as_text, *reading.categorical}
+        texts |= {name for name in (reading.identity, reading.text) if name is not None}
+        frame = read_parquet(path) if form == "parquet" else read_csv(path, form, texts)
+        table = split_columns(frame, reading, str(path), labelled)
+    else:
+        _refuse_columns(reading, form)
+        if form == "folders":
+            table = read_class_folders(path, labelled)
+        elif form == "text":
+            table = read_lines(path, reading.label_first, labelled)
+        elif form == "svmlight":
+            table = read_svmlight(path, reading.n_features)
+        else:
+            table = (read_npz if form == "npz" else read_npy)(path)
+    if reading.labels is not None:
+        table = read_labels(Path(reading.labels), table)
+    if len(table) == 0:
+        raise DataError(f"{path} holds no rows")
+    if labelled and table.labels is None:
+        how = "name the column with --target" if table.kind == "columns" else "pass --labels FILE"
+        raise DataError(f"{path} holds no labels: {how}")
+    return table
+
+
+def _refuse_columns(reading: Reading, form: str) -> None:
+    """Options about columns make no sense without columns."""
+    named = {
+        "--target": reading.target,
+        "--id": reading.identity,
+        "--text": reading.text,
+        "--drop": reading.drop,
+        "--categorical": reading.categorical,
+    }
+    for option, value in named.items():
+        if value:
+            shown = value if isinstance(value, str) else value[0]
+            raise DataError(
+                f"{option} {shown} names a column, and {form} files have no column names"
+            )

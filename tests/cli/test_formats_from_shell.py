@@ -1,0 +1,155 @@
+"""Every format, from the file to predictions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from tests.cli.conftest import QUICK, answer, bayesmargin, failing
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((160, 4)) * [1.0, 5.0, 1.0, 1.0] + [0.0, 30.0, 0.0, 0.0]
+    y = (X[:, 0] + 0.2 * (X[:, 1] - 30.0) + 0.3 * rng.standard_normal(160) > 0).astype(int)
+    return X, y
+
+
+def check(folder, data, *options):
+    """Fit and evaluate; gives the documents of both."""
+    fitted = answer("fit", data, "-o", folder / "model", "-q", *QUICK, *options)
+    labels = options[options.index("--labels") :] if "--labels" in options else ()
+    evaluated = answer("evaluate", folder / "model", data, *labels)
+    assert evaluated["rows"] == 160
+    assert evaluated["accuracy"] > 0.85
+    return fitted
+
+
+def test_npy_with_labels_beside_is_standardised(numbers, tmp_path):
+    np.save(tmp_path / "rows.npy", numbers[0])
+    np.save(tmp_path / "labels.npy", numbers[1])
+    fitted = check(tmp_path, tmp_path / "rows.npy", "--labels", tmp_path / "labels.npy")
+    assert fitted["preparation"]["standardised"] is True
+    (tmp_path / "labels.txt").write_text("\n".join(map(str, numbers[1])) + "\n")
+    check(tmp_path, tmp_path / "rows.npy", "--labels", tmp_path / "labels.txt")
+
+
+def test_npz_stays_sparse_and_is_left_as_it_is(numbers, tmp_path):
+    X = numbers[0] * [1.0, 0.2, 1.0, 1.0] - [0.0, 6.0, 0.0, 0.0]
+    sparse.save_npz(tmp_path / "rows.npz", sparse.csr_array(X))
+    np.save(tmp_path / "labels.npy", numbers[1])
+    fitted = check(tmp_path, tmp_path / "rows.npz", "--labels", tmp_path / "labels.npy")
+    assert fitted["preparation"]["standardised"] is False
+    assert any("not standardised" in warning for warning in fitted["warnings"])
+
+
+def test_svmlight_compressed(numbers, tmp_path):
+    import bz2
+
+    X = numbers[0] * [1.0, 0.2, 1.0, 1.0] - [0.0, 6.0, 0.0, 0.0]
+    dump_svmlight_file(X, numbers[1], str(tmp_path / "rows.svm"), zero_based=False)
+    packed = tmp_path / "rows.svm.bz2"
+    packed.write_bytes(bz2.compress((tmp_path / "rows.svm").read_bytes()))
+    check(tmp_path, packed)
+
+
+def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    frame[:80].to_parquet(folder / "a.parquet")
+    frame[80:].to_parquet(folder / "b.parquet")
+    assert check(tmp_path, folder, "--target", "hit")["features"] == 4
+    frame["b"] = frame["b"] * 0.2 - 6.0
+    frame.to_parquet(tmp_path / "rows.parquet")
+    fitted = check(tmp_path, tmp_path / "rows.parquet", "--target", "hit", "--as-is")
+    assert fitted["preparation"] is None
+    assert fitted["rows"] == {"training": 160, "validation": 0}
+    new = tmp_path / "new.parquet"
+    frame.drop(columns="hit").to_parquet(new)
+    assert answer("predict", tmp_path / "model", new)["rows"] == 160
+
+
+def test_as_is_refuses_what_it_cannot_do(numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
+    frame.to_parquet(tmp_path / "rows.parquet")
+    frame.to_csv(tmp_path / "rows.csv")
+    rows = tmp_path / "rows.parquet"
+    assert "--model linear" in failing(2, "fit", rows, "--as-is", "--target", "hit",
+                                       "--model", "dpmnl")  # fmt: skip
+    assert "only --target" in failing(2, "fit", rows, "--as-is", "--target", "hit", "--drop", "a")
+    assert "holds no rows out" in failing(2, "fit", rows, "--as-is", "--validation", "0.2")
+    assert "is csv" in failing(2, "fit", tmp_path / "rows.csv", "--as-is", "--target", "hit")
+    assert "--target" in failing(3, "fit", rows, "--as-is")
+
+
+WORDS = {
+    "moon": ["crater", "tide", "orbit", "lunar", "eclipse"],
+    "soup": ["onion", "broth", "spoon", "noodle", "pepper"],
+}
+
+
+def documents(seed=0, count=60):
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(sorted(WORDS), count)
+    common = ["evening", "table", "people"]
+    return labels, [
+        " ".join([*rng.choice(WORDS[label], 6), *rng.choice(common, 3)]) for label in labels
+    ]
+
+
+SMALL = ["--vectorizer", "max_df=1.0", "--vectorizer", "stop_words=null"]
+TOPICS = ["--model", "medlda", "--topics", "3", "--draws", "4", "--chains", "1"]
+
+
+def test_folders_of_documents_to_topics(tmp_path):
+    labels, texts = documents()
+    for number, (label, text) in enumerate(zip(labels, texts, strict=True)):
+        (tmp_path / "train" / label).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "train" / label / f"{number}.txt").write_text(text)
+    result = bayesmargin("fit", tmp_path / "train", "-o", tmp_path / "m", *TOPICS, *SMALL)
+    assert result.code == 0, result.err
+    assert "validation accuracy" in result.err
+    assert "13 words counted" in result.out
+    found = answer("topics", tmp_path / "m", "--words", "4")["topics"]
+    assert len(found) == 3
+    known = {word for words in WORDS.values() for word in words} | {"evening", "table", "people"}
+    assert all(set(topic["words"]) <= known for topic in found)
+    assert {one["class"] for topic in found for one in topic["classes"]} == {"moon", "soup"}
+    assert "speaks for" in bayesmargin("topics", tmp_path / "m").out
+    assert answer("evaluate", tmp_path / "m", tmp_path / "train")["accuracy"] > 0.9
+    table = answer("predict", tmp_path / "m", tmp_path / "train")["predictions"]
+    assert table[0]["file"].startswith("moon/")
+    assert answer("report", tmp_path / "m")["rows"] == 12
+
+
+def test_lines_with_labels_first_beside_and_in_a_table(tmp_path):
+    labels, texts = documents()
+    lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]
+    (tmp_path / "first.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "plain.txt").write_text("\n".join(texts) + "\n")
+    (tmp_path / "labels.txt").write_text("\n".join(labels) + "\n")
+    pd.DataFrame({"group": labels, "body": texts, "n": range(60)}).to_csv(
+        tmp_path / "table.tsv", sep="\t", index=False
+    )
+    common = ["-o", tmp_path / "m", "-q", *QUICK, *SMALL]
+    one = answer("fit", tmp_path / "first.txt", "--label-first", *common)
+    two = answer("fit", tmp_path / "plain.txt", "--labels", tmp_path / "labels.txt", *common)
+    three = answer("fit", tmp_path / "table.tsv", "--text", "body", "--target", "group", *common)
+    assert one["preparation"]["weighting"] == "tfidf"
+    assert one["validation"] == two["validation"] == three["validation"]
+    assert answer("predict", tmp_path / "m", tmp_path / "table.tsv")["rows"] == 60
+
+
+def test_words_that_only_training_knew_are_reported(tmp_path):
+    labels, texts = documents()
+    lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]
+    (tmp_path / "first.txt").write_text("\n".join(lines) + "\n")
+    answer("fit", tmp_path / "first.txt", "--label-first", "-o", tmp_path / "m", "-q", *QUICK,
+           *SMALL)  # fmt: skip
+    (tmp_path / "new.txt").write_text("lunar tide\nzebra giraffe\n")
+    document = answer("predict", tmp_path / "m", tmp_path / "new.txt")
+    assert document["warnings"] == ["1 documents without a known word"]
+    assert document["predictions"][0]["predicted"] == "moon"

@@ -1,0 +1,102 @@
+"""A fit that is killed goes on from the shell, and the program as a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from bayesmargin.cli.request import FitRequest, command_file, read_command, write_command
+from bayesmargin.saving import read_model
+from tests.cli.conftest import answer, make_people
+
+
+def program(*words, **options):
+    """The program as a process."""
+    command = [sys.executable, "-m", "bayesmargin", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def test_the_arguments_beside_a_checkpoint_mean_the_same_in_every_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    request = FitRequest("a.csv", "m", flags={"C": 2.0}, settings=("prior=laplace",),
+                         reading={"target": "y"}, checkpoint="run.ck")  # fmt: skip
+    write_command(request)
+    monkeypatch.chdir("/")
+    found = read_command(tmp_path / "run.ck")
+    assert found == request.absolute()
+    assert found.data == str(tmp_path / "a.csv")
+
+
+def test_resume_after_kill_gives_the_model_of_an_uninterrupted_fit(tmp_path):
+    make_people(400).to_csv(tmp_path / "people.csv", index=False)
+    options = ["--target", "income", "--id", "name", "--model", "infinite", "--quiet",
+               "--set", "n_sweeps=400", "--draws", "5"]  # fmt: skip
+    fit = ["fit", tmp_path / "people.csv", *options]
+    checkpoint = tmp_path / "run.ck"
+    words = [*fit, "-o", tmp_path / "killed", "--checkpoint", checkpoint,
+             "--checkpoint-every", "0.05"]  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-m", "bayesmargin", *map(str, words)])
+    limit = time.monotonic() + 120
+    newest = checkpoint / "newest.json"
+    while not newest.exists() and process.poll() is None and time.monotonic() < limit:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert process.returncode == -signal.SIGKILL, "the fit was over before it could be killed"
+    assert not (tmp_path / "killed").exists()
+    described = answer("info", checkpoint)
+    assert described["kind"] == "checkpoint"
+    assert described["go_on_with"] == f"bayesmargin resume {checkpoint}"
+    resumed = answer("resume", checkpoint, "--quiet")
+    assert resumed["model"] == str(tmp_path / "killed")
+    assert not command_file(checkpoint).exists()
+    whole = answer(*fit, "-o", tmp_path / "whole")
+    assert resumed["validation"] == whole["validation"]
+    one, _ = read_model(tmp_path / "killed")
+    two, _ = read_model(tmp_path / "whole")
+    np.testing.assert_array_equal(one.n_components_, two.n_components_)
+
+
+def test_resume_without_the_data_says_so(tmp_path):
+    request = FitRequest(str(tmp_path / "gone.csv"), str(tmp_path / "m"),
+                         reading={"target": "income"}, checkpoint=str(tmp_path / "ck"))  # fmt: skip
+    write_command(request)
+    result = program("resume", tmp_path / "ck")
+    assert result.returncode == 3
+    assert result.stderr == (
+        f"bayesmargin: error: there is no file or folder {tmp_path / 'gone.csv'}\n"
+    )
+
+
+def test_json_is_the_only_thing_on_stdout_of_a_process(tmp_path):
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    result = program("fit", "people.csv", "--target", "income", "--id", "name", "--draws", "60",
+                     "--chains", "2", "--json", cwd=tmp_path)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["model"] == "model"
+    assert "sampling" in result.stderr
+    assert (tmp_path / "model" / "manifest.json").is_file()
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported():
+    code = (
+        "import sys; sys.argv = ['bayesmargin', '--help']\n"
+        "from bayesmargin.cli.main import app\n"
+        "try:\n    app()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'pandas', 'numba', 'sklearn', 'scipy', 'pyarrow', 'arviz'}\n"
+        "sys.exit(','.join(sorted(heavy & set(sys.modules))))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        assert program("--help").returncode == 0
+        seconds.append(time.perf_counter() - began)
+    if min(seconds) > 1.0:
+        pytest.fail(f"--help took {min(seconds):.2f} s")

@@ -1,0 +1,202 @@
+"""The report: every model, hostile names, size, and a look at it in a browser."""
+
+import re
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_classification, make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin.report import write_report
+from bayesmargin.report.sections.accuracy import headline
+from bayesmargin.report.sections.reliability import curve_of, expected_error
+
+from .browser import CHROMIUM, open_page
+
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+def table_data(n_classes=2, hostile=False):
+    X, y = make_classification(
+        400, 6, n_informative=4, n_classes=n_classes, random_state=0, n_clusters_per_class=1
+    )
+    labels = np.array([f"kind {k}" for k in range(n_classes)], dtype=object)
+    if hostile:
+        labels[-1] = HOSTILE
+    return X, labels[y]
+
+
+def count_data():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["moon", HOSTILE], 40)
+    rates = np.where(y[:, None] == "moon", [3, 3, 0.2, 0.2], [0.2, 0.2, 3, 3])
+    return sparse.csr_matrix(rng.poisson(rates)), y
+
+
+@pytest.fixture(scope="module")
+def models():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, y = table_data()
+        binary = BayesianLinearSVC(n_draws=60, random_state=0).fit(X[:300], y[:300])
+        X3, y3 = table_data(3, hostile=True)
+        several = BayesianLinearSVC(n_draws=60, random_state=0).fit(X3[:300], y3[:300])
+        counts, labels = count_data()
+        topics = MedLDAClassifier(n_topics=3, random_state=0).fit(counts[::2], labels[::2])
+        moons, side = make_moons(200, noise=0.2, random_state=0)
+        infinite = InfiniteSVC(n_sweeps=30, random_state=0).fit(moons[:150], side[:150])
+        iris, kind = load_iris(return_X_y=True)
+        logit = DPMNLClassifier(n_sweeps=20, n_draws=5, random_state=0).fit(iris[::2], kind[::2])
+        wide = InfiniteSVC(n_sweeps=20, random_state=0).fit(iris[::2], kind[::2])
+    held = SimpleNamespace
+    return {
+        "binary": (binary, held(X=X[300:], y=y[300:])),
+        "several": (several, held(X=X3[300:], y=y3[300:], ids=[HOSTILE] * 100)),
+        "topics": (topics, held(X=counts[1::2], y=labels[1::2], texts=[HOSTILE] * 40)),
+        "infinite": (infinite, held(X=moons[150:], y=side[150:])),
+        "principal": (wide, held(X=iris[1::2], y=kind[1::2])),
+        "dpmnl": (logit, held(X=iris[1::2], y=kind[1::2])),
+    }
+
+
+NAMES = ["binary", "several", "topics", "infinite", "principal", "dpmnl"]
+EXPECTED = {
+    "binary": ["The strongest weights", "Reliability curve", "Confusion matrix", "Traces of"],
+    "several": ["Weights of", "Curve of", "runner-up"],
+    "topics": ["Mean share of the words", "The most probable words", "words a topic spreads"],
+    "infinite": ["Posterior of the number of components", "Experts of the last draw"],
+    "principal": ["first principal component", "of their variance"],
+    "dpmnl": ["Posterior of the number of components", "first principal component"],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_of_every_model(models, name, tmp_path):
+    model, data = models[name]
+    extras = {"vocabulary": [HOSTILE, "tide", "sun", "nova"]} if name == "topics" else {}
+    page = write_report(model, extras, tmp_path / "deep" / "page.html", data=data)
+    text = page.read_text(encoding="utf-8")
+    for words in EXPECTED[name]:
+        assert words in text
+    for heading in ("What was fitted", "Can the run be trusted?", "Accuracy", "confidently wrong"):
+        assert heading in text
+    assert not list(tmp_path.glob("**/*.partial"))
+    assert "nan" not in re.sub(r"<(style|script)>.*?</\1>|data:image[^\"]*", "", text, flags=re.S)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_without_data(models, name, tmp_path):
+    text = write_report(models[name][0], None, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "No labelled held-out rows were given" in text
+    assert "Confusion matrix" not in text
+
+
+def test_page_without_labels(models, tmp_path):
+    model, data = models["binary"]
+    page = write_report(model, {}, tmp_path / "p.html", data=SimpleNamespace(X=data.X, y=None))
+    text = page.read_text(encoding="utf-8")
+    assert "most doubtful" in text
+    assert "confidently wrong" not in text
+
+
+def test_nothing_from_the_data_becomes_markup(models, tmp_path):
+    """Names, labels, texts and documents with markup in them appear as text."""
+    extras = {
+        HOSTILE: {HOSTILE: HOSTILE}, "command": [HOSTILE], "feature_names": [HOSTILE + "x"] * 6,
+    }  # fmt: skip
+    for name in ("several", "topics"):
+        model, data = models[name]
+        page = write_report(model, extras, tmp_path / f"{name}.html", data=data)
+        text = page.read_text(encoding="utf-8")
+        assert "&lt;script&gt;alert(1)" in text
+        assert "<script>alert" not in text
+        assert text.count("<script") == 1
+        assert "http://" not in text
+        assert "https://" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.skipif(CHROMIUM is None, reason="the page is opened in Chromium, which is not here")
+def test_page_in_a_browser(models, name, tmp_path):
+    """The script runs to its end, and the console stays empty."""
+    model, data = models[name]
+    page = write_report(model, {HOSTILE: HOSTILE}, tmp_path / "page.html", data=data)
+    text, console = open_page(page)
+    assert console == []
+    assert '<html lang="en" class="js">' in text
+    assert 'id="tip"' in text
+    assert "<script>alert" not in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="the page is opened in Chromium, which is not here")
+def test_the_browser_test_can_fail(tmp_path):
+    page = tmp_path / "broken.html"
+    page.write_text("<!doctype html><script>missing()</script>", encoding="utf-8")
+    assert any("missing is not defined" in line for line in open_page(page)[1])
+
+
+def test_wide_model_gives_a_small_page(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sparse.random(80, 20_000, 0.005, "csr", random_state=1)
+    y = rng.integers(4, size=80)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BayesianLinearSVC(n_draws=20, n_chains=2, random_state=0).fit(X, y)
+    words = [f"{'long ' * 50}word {k}" for k in range(20_000)]
+    data = SimpleNamespace(X=X, y=y, texts=["word " * 5000] * 80)
+    page = write_report(model, {"vocabulary": words}, tmp_path / "wide.html", data=data)
+    assert page.stat().st_size < 3_000_000
+
+
+def test_label_sets(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=(80, 3))
+    y[y.sum(axis=1) == 0, 0] = 1
+    X = rng.poisson(0.2 + 3.0 * np.repeat(y, 2, axis=1))
+    model = MedLDAClassifier(n_topics=4, random_state=0).fit(X[:60], y[:60])
+    data = SimpleNamespace(X=sparse.csr_matrix(X[60:]), y=y[60:])
+    text = write_report(model, {}, tmp_path / "sets.html", data=data).read_text(encoding="utf-8")
+    assert "Micro-averaged F1" in text
+
+
+def test_labels_the_model_has_never_seen(models, tmp_path):
+    model, data = models["binary"]
+    strange = SimpleNamespace(X=data.X, y=np.where(np.arange(100) < 10, "new", data.y))
+    text = write_report(model, {}, tmp_path / "p.html", data=strange).read_text(encoding="utf-8")
+    assert "10 of 100 rows carry a label that the model was never shown" in text
+
+
+def test_other_objects_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="Pipeline"):
+        write_report(make_pipeline(BayesianLinearSVC()), {}, tmp_path / "p.html")
+    with pytest.raises(NotFittedError):
+        write_report(BayesianLinearSVC(), {}, tmp_path / "p.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_figures_of_accuracy_and_calibration():
+    held = SimpleNamespace(predicted=np.array([0, 1, 1, 0]), truth=np.array([0, 1, 0, 0]))
+    assert headline(held) == pytest.approx((0.75, np.sqrt(0.75 * 0.25 / 4)))
+    chance = np.repeat([0.2, 0.8], 500)
+    honest = (
+        np.tile(np.repeat([1.0, 0.0], [1, 4]), 100),
+        np.tile(np.repeat([1.0, 0.0], [4, 1]), 100),
+    )
+    assert curve_of(chance, np.concatenate(honest)).calibration_error == pytest.approx(0.0)
+    assert curve_of(chance, np.zeros(1000)).calibration_error == pytest.approx(0.5)
+
+
+def test_expected_error_of_perfect_forecasts():
+    """The simulated bound is passed by about one in twenty perfect forecasters."""
+    rng = np.random.default_rng(1)
+    chance = rng.random(300)
+    mean, bound = expected_error(chance)
+    events = rng.random((400, 300)) < chance
+    found = np.array([curve_of(chance, event.astype(float)).calibration_error for event in events])
+    assert mean == pytest.approx(found.mean(), abs=4 * found.std() / 15)
+    assert 0.015 < (found > bound).mean() < 0.1

@@ -1,0 +1,114 @@
+"""Small fitted models of every kind, shared by the tests of saving and checkpoints."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin.errors import BayesmarginWarning
+
+NAMES = ("moon", "star", "sun")
+
+
+def rows(n_classes=2, n_rows=120, n_features=3):
+    """Gaussian clouds with one label a cloud."""
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, n_classes, n_rows)
+    centres = 2.0 * rng.standard_normal((n_classes, n_features))
+    return rng.standard_normal((n_rows, n_features)) + centres[label], label
+
+
+def counts(n_classes=2, n_documents=90, n_words=14):
+    """Word counts whose mean depends on the class."""
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, n_classes, n_documents)
+    rate = rng.gamma(0.6, 2.0, (n_classes, n_words))
+    return rng.poisson(rate[label]), label
+
+
+def fit(model, *data):
+    """Fit without a word about too few draws."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesmarginWarning)
+        return model.fit(*data)
+
+
+def linear(n_classes=2, **settings):
+    X, y = rows(n_classes)
+    settings = {"n_chains": 2, "n_draws": 30, "random_state": 1, **settings}
+    return fit(BayesianLinearSVC(**settings), X, np.array(NAMES)[y])
+
+
+def medlda(n_classes=2, **settings):
+    X, y = counts(n_classes)
+    settings = {"n_topics": 3, "n_draws": 4, "n_passes": 2, "batch_size": 16, "random_state": 1,
+                "validation_fraction": 0.1, **settings}  # fmt: skip
+    return MedLDAClassifier(**settings).fit(X, np.array(NAMES)[y])
+
+
+def infinite(n_classes=2, **settings):
+    X, y = rows(n_classes)
+    settings = {"n_sweeps": 12, "n_draws": 4, "n_chains": 2, "random_state": 1, **settings}
+    return InfiniteSVC(**settings).fit(X, y)
+
+
+def dpmnl(n_classes=2, **settings):
+    X, y = rows(n_classes)
+    settings = {"n_sweeps": 10, "n_draws": 4, "random_state": 1, "n_leapfrog": 5, **settings}
+    return DPMNLClassifier(**settings).fit(X, y == 1)
+
+
+MODELS = {
+    "linear": linear,
+    "linear, three classes": lambda: linear(3),
+    "linear, one-vs-rest": lambda: linear(3, multi_class="ovr", fit_intercept=False),
+    "medlda": medlda,
+    "medlda, three classes": lambda: medlda(3, multi_class="crammer_singer", weights="ssgnht"),
+    "medlda, one-vs-rest": lambda: medlda(3, multi_class="ovr", n_chains=1),
+    "medlda, gibbs": lambda: medlda(method="gibbs", n_passes=6),
+    "medlda, passive-aggressive": lambda: medlda(3, method="pa"),
+    "infinite": infinite,
+    "infinite, three classes": lambda: infinite(3, concentration="learn", method="hmc"),
+    "infinite, no covariates": lambda: infinite(covariates=False, fit_intercept=False),
+    "dpmnl": dpmnl,
+}
+
+
+@cache
+def model(name):
+    """A fitted model; tests must not change it."""
+    return MODELS[name]()
+
+
+def answers(model, X):
+    """Everything a model says about rows."""
+    calls = ("predict", "predict_proba", "predict_votes", "decision_function", "transform",
+             "predict_component", "top_words", "component_sizes", "co_clustering")  # fmt: skip
+    given = {"top_words": (), "component_sizes": (), "co_clustering": ()}
+    found = {}
+    for name in calls:
+        if hasattr(model, name):
+            found[name] = getattr(model, name)(*given.get(name, (X,)))
+    if isinstance(model, BayesianLinearSVC):
+        found["std"] = model.decision_function(X, return_std=True)[1]
+    for name in ("coef_", "intercept_", "topics_", "n_components_", "concentration_", "classes_",
+                 "feature_names_in_"):  # fmt: skip
+        if hasattr(model, name):
+            found[name] = getattr(model, name)
+    return found
+
+
+def same(first, second):
+    """Whether two answers are equal bit by bit, types included."""
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[k], second[k]) for k in first)
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, np.ndarray):
+        if first.dtype == object:
+            return first.dtype == second.dtype and first.tolist() == second.tolist()
+        return first.dtype == second.dtype and first.shape == second.shape and (
+            np.ascontiguousarray(first).tobytes() == np.ascontiguousarray(second).tobytes()
+        )  # fmt: skip
+    return first == second

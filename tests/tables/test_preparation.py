@@ -1,0 +1,167 @@
+"""Columns, matrices and documents become numbers, and the same numbers after JSON."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables import (
+    ColumnPreparation,
+    MatrixPreparation,
+    Preparation,
+    Table,
+    TextPreparation,
+)
+
+
+def columns(**values):
+    return Table("columns", pd.DataFrame(values), source="table.csv")
+
+
+def again(preparation):
+    """The preparation after a journey through JSON."""
+    return Preparation.from_json(json.loads(json.dumps(preparation.to_json())))
+
+
+def dense(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e6, 1e6), st.sampled_from(["a", "b", "ü", "=", ""]), st.booleans()),
+        min_size=3,
+        max_size=30,
+    )
+)
+@settings(deadline=None, max_examples=60)
+def test_json_changes_nothing(rows):
+    numbers, words, truth = zip(*rows, strict=True)
+    table = columns(number=numbers, word=words, truth=truth)
+    try:
+        made = ColumnPreparation(missing="median").fit(table)
+    except DataError:
+        return  # all columns constant
+    first = dense(made.transform(table))
+    np.testing.assert_array_equal(dense(again(made).transform(table)), first)
+    assert again(made).feature_names == made.feature_names
+    assert first.shape == (len(rows), len(made.feature_names))
+    assert np.isfinite(first).all()
+
+
+def test_numbers_are_standardised_and_indicators_left_alone():
+    table = columns(size=[1.0, 2.0, 6.0], flag=[0, 1, 1], yes=[True, False, True])
+    matrix = ColumnPreparation().fit(table).transform(table)
+    np.testing.assert_allclose(matrix[:, 0].mean(), 0.0, atol=1e-12)
+    np.testing.assert_allclose(matrix[:, 0].std(), 1.0)
+    np.testing.assert_array_equal(matrix[:, 1:], [[0, 1], [1, 0], [1, 1]])
+    plain = ColumnPreparation(scale=False).fit(table).transform(table)
+    np.testing.assert_array_equal(plain[:, 0], [1, 2, 6])
+
+
+def test_truth_with_holes_and_codes_with_holes():
+    table = columns(ok=[True, None, False, True], zone=[1.0, np.nan, 2.0, 1.0])
+    made = ColumnPreparation(missing="median", categorical=["zone"]).fit(table)
+    assert made.feature_names == ["ok", "zone=1", "zone=2"]
+    np.testing.assert_array_equal(
+        made.transform(table), [[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]]
+    )
+
+
+def test_many_levels_are_sparse_and_equal_to_dense():
+    rng = np.random.default_rng(0)
+    table = columns(city=rng.choice([f"c{i}" for i in range(300)], 2000), size=rng.random(2000))
+    made = ColumnPreparation().fit(table)
+    matrix = made.transform(table)
+    assert sparse.issparse(matrix)
+    assert matrix.shape == (2000, 301)
+    assert matrix.nnz == 4000
+    names = np.array(made.feature_names)
+    row = matrix[[7]].toarray()[0]
+    assert row[names == f"city={table.data['city'][7]}"] == 1.0
+
+
+def test_unknown_levels_missing_columns_and_wrong_kinds():
+    table = columns(colour=["red", "blue", "red"], size=[1.0, 2.0, 4.0])
+    made = ColumnPreparation().fit(table)
+    remarks = []
+    matrix = made.transform(columns(colour=["green", "red"], size=[1.0, 2.0]), remarks)
+    np.testing.assert_array_equal(matrix[:, :2], [[0, 0], [0, 1]])
+    assert "'green'" in remarks[0]
+    with pytest.raises(DataError, match="lacks columns that the model needs: 'size'"):
+        made.transform(columns(colour=["red"]))
+    with pytest.raises(DataError, match="has missing values: 'size' 1"):
+        made.transform(columns(colour=["red"], size=[None]))
+    with pytest.raises(DataError, match="holds lists"):
+        ColumnPreparation().fit(columns(x=[[1], [2]]))
+    with pytest.raises(DataError, match=r"every column of table\.csv is constant"):
+        ColumnPreparation().fit(columns(x=[1, 1]))
+
+
+def test_dates_of_every_kind_are_refused():
+    days = pd.date_range("2024-01-01", periods=3)
+    for values in (days, days.date, days.astype(str), ["1.2.2024", "12.3.2024", "9.9.2024"]):
+        with pytest.raises(DataError, match="holds dates such as"):
+            ColumnPreparation().fit(columns(day=values, x=[1, 2, 3]))
+
+
+def test_matrices():
+    rows = Table("matrix", np.array([[1.0, 5.0], [3.0, 5.0]]), source="rows.npy")
+    made = MatrixPreparation().fit(rows)
+    assert "1 constant columns" in made.remarks[0]
+    np.testing.assert_array_equal(again(made).transform(rows), [[-1, 0], [1, 0]])
+    with pytest.raises(DataError, match="has 1 columns, but the model was fitted on 2"):
+        made.transform(Table("matrix", np.ones((2, 1)), source="rows.npy"))
+    with pytest.raises(DataError, match="1 missing or infinite values"):
+        made.transform(Table("matrix", np.array([[np.nan, 1.0]]), source="rows.npy"))
+    narrow = Table("matrix", sparse.csr_array([[1.0]]), source="rows.svm")
+    wide = MatrixPreparation().fit(Table("matrix", sparse.csr_array([[1.0, 2.0]])))
+    assert again(wide).transform(narrow).shape == (1, 2)
+
+
+def test_rarity_weights_agree_with_scikit_learn():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = ["red red roses", "red tulips", "blue tulips and roses", ""]
+    pages = Table("text", texts, source="pages.txt")
+    made = TextPreparation("tfidf", min_df=1, max_df=1.0, stop_words=None).fit(pages)
+    theirs = TfidfVectorizer(sublinear_tf=True, token_pattern=made.settings["token_pattern"])
+    np.testing.assert_allclose(
+        again(made).transform(pages).toarray(), theirs.fit_transform(texts).toarray()
+    )
+    assert made.remarks == ["1 documents without a known word"]
+
+
+def test_documents_without_a_vocabulary_and_unknown_settings():
+    with pytest.raises(DataError, match="no vocabulary could be made"):
+        TextPreparation().fit(Table("text", ["the", "and"], source="pages.txt"))
+    with pytest.raises(DataError, match="not a setting of the vectorizer"):
+        TextPreparation(tokenizer="x")
+    with pytest.raises(DataError, match="unknown kind 'magic'"):
+        Preparation.from_json({"kind": "magic"})
+    with pytest.raises(DataError, match="is damaged"):
+        Preparation.from_json({"kind": "matrix"})
+
+
+def test_latin_text_and_odd_line_ends_are_read(tmp_path):
+    from bayesmargin.tables import Reading, read_table
+
+    (tmp_path / "old.txt").write_bytes(b"a\tgr\xfcn\x85zwei\r\nb\tblau\r\n")
+    table = read_table(tmp_path / "old.txt", Reading(label_first=True))
+    assert table.data == ["grün\x85zwei", "blau"]
+    assert table.labels.tolist() == ["a", "b"]
+
+
+def test_codes_with_leading_zeros_stay_the_same_in_new_files(tmp_path):
+    from bayesmargin.tables import Reading, read_table
+
+    (tmp_path / "a.csv").write_text("zip,y\n007,1\nA12,0\n007,1\n")
+    (tmp_path / "b.csv").write_text("zip\n007\n")
+    made = ColumnPreparation().fit(read_table(tmp_path / "a.csv", Reading(target="y")))
+    new = read_table(tmp_path / "b.csv", labelled=False, as_text=made.text_columns)
+    np.testing.assert_array_equal(made.transform(new), [[1, 0]])
