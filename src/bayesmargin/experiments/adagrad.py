@@ -24,11 +24,16 @@ TOLERANCE = 0.005
 COLOURS = {"AdaGrad": ACCENT, "polynomial decay": INK}
 
 TEXT = (
-    "SSGLD on {name} ({n_rows:,} rows, batch {batch:,}), with the step of AdaGrad and start and exponent of the decay "
-    "chosen by grid search on a fifth of the training rows ({adagrad_candidates} and {decay_candidates} candidates). "
-    "The paper finds AdaGrad better at equal time. Here the accuracy averaged over the logarithm of time is "
-    "{adagrad_mean:.4f} with AdaGrad and {decay_mean:.4f} with decay, at the end ({budget:g} s) {adagrad_end:.4f} and "
-    "{decay_end:.4f} (medians over {n_seeds} seeds); AdaGrad stays within {tolerance:g} of the better end from "
+    "SSGLD on {name} ({n_rows:,} rows, batch {batch:,}), with the step of AdaGrad and start and "
+    "exponent of the decay "
+    "chosen by grid search on a fifth of the training rows ({adagrad_candidates} and "
+    "{decay_candidates} candidates). "
+    "The paper finds AdaGrad better at equal time. Here the accuracy averaged over the logarithm "
+    "of time is "
+    "{adagrad_mean:.4f} with AdaGrad and {decay_mean:.4f} with decay, at the end ({budget:g} s) "
+    "{adagrad_end:.4f} and "
+    "{decay_end:.4f} (medians over {n_seeds} seeds); AdaGrad stays within {tolerance:g} of the "
+    "better end from "
     "{adagrad_time:.3g} s on, decay from {decay_time:.3g} s on."
 )
 
@@ -39,9 +44,7 @@ def run(setup: Setup) -> Result:
     grids = {
         "AdaGrad": [adagrad(step, BATCH) for step in ADAGRAD_STEPS],
         "polynomial decay": [
-            decaying(step, exponent, BATCH)
-            for step in DECAY_STEPS
-            for exponent in DECAY_EXPONENTS
+            decaying(step, exponent, BATCH) for step in DECAY_STEPS for exponent in DECAY_EXPONENTS
         ],
     }
     n_seeds = setup.choose(3, 5)
@@ -74,7 +77,8 @@ def run(setup: Setup) -> Result:
     _summarise(found, facts)
     ahead = facts["adagrad_mean"] >= facts["decay_mean"]
     reason = "" if ahead else (
-        ": on standardised features all coordinates have one scale, and a searched decay does as well"
+        ": on standardised features all coordinates have one scale, and a searched decay does as "
+        "well"
     )  # fmt: skip
     verdict = Verdict(
         "AdaGrad is ahead of polynomial decay at equal time",

@@ -16,12 +16,17 @@ SIZES = (1, 10, 100, 1000, 10_000)
 FLAT = 0.02  # of accuracy, over the sizes but the smallest
 
 TEXT = (
-    "Test accuracy after {budget:g} s of processor time with batches of {smallest} to {largest:,} rows, the "
-    "step searched anew for each ({text_name} with {text_rows:,} rows, {higgs_name} with {higgs_rows:,}; medians over "
-    "{n_seeds} seeds). The paper finds flat curves except for the smallest batches. Accuracy over the batches from "
-    "{second} on spans {text_ssgld_span:.3f} (SSGLD) and {text_ssgnht_span:.3f} (SSGNHT) on the text problem, "
+    "Test accuracy after {budget:g} s of processor time with batches of {smallest} to {largest:,} "
+    "rows, the "
+    "step searched anew for each ({text_name} with {text_rows:,} rows, {higgs_name} with "
+    "{higgs_rows:,}; medians over "
+    "{n_seeds} seeds). The paper finds flat curves except for the smallest batches. Accuracy over "
+    "the batches from "
+    "{second} on spans {text_ssgld_span:.3f} (SSGLD) and {text_ssgnht_span:.3f} (SSGNHT) on the "
+    "text problem, "
     "{higgs_ssgld_span:.3f} and {higgs_ssgnht_span:.3f} on HIGGS; single rows lose "
-    "{text_ssgld_drop:.3f} and {text_ssgnht_drop:.3f}, {higgs_ssgld_drop:.3f} and {higgs_ssgnht_drop:.3f} against the "
+    "{text_ssgld_drop:.3f} and {text_ssgnht_drop:.3f}, {higgs_ssgld_drop:.3f} and "
+    "{higgs_ssgnht_drop:.3f} against the "
     "best of each."
 )
 
@@ -31,7 +36,8 @@ def run(setup: Setup) -> Result:
     seconds = setup.choose(0.6, 5.0, 60.0)
     n_seeds = setup.choose(1, 3)
     facts: dict[str, Any] = {"search_seconds": 0.0, "budget": seconds, "n_seeds": n_seeds,
-                             "smallest": SIZES[0], "second": SIZES[1], "largest": SIZES[-1]}  # fmt: skip
+                             "smallest": SIZES[0], "second": SIZES[1],
+                             "largest": SIZES[-1]}  # fmt: skip
     rows: list[dict[str, Any]] = []
     for key, data in {"text": text_set(setup), "higgs": higgs_set(setup)}.items():
         problem, judge = data.problem(), data.judge()
@@ -95,12 +101,14 @@ def _verdicts(facts: dict[str, Any], table: list[dict[str, Any]]) -> list[Verdic
             facts[f"{label}_worst"] = worst
             flat = facts[f"{label}_span"] <= FLAT
             reason = "" if flat else (
-                f"; the lowest is batch {{{label}_worst:,}}, of which the time given allows few steps"
+                f"; the lowest is batch {{{label}_worst:,}}, of which the time given allows few "
+                f"steps"
                 if worst >= 1000 else f"; the lowest is batch {{{label}_worst:,}}"
             )  # fmt: skip
             verdicts.append(
                 Verdict(
-                    f"{{{key}_name}}, {line['sampler']}: flat (within {{flat:g}}) but for single rows",
+                    f"{{{key}_name}}, {line['sampler']}: flat (within {{flat:g}}) but for single "
+                    f"rows",
                     flat,
                     f"Span {{{label}_span:.3f}} from batch {{second}} on{reason}",
                 )

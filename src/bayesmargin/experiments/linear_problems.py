@@ -73,9 +73,7 @@ class LinearSet:
         )
 
 
-def accuracy_on(
-    values: Any, label: IntArray, intercept: bool
-) -> Callable[[FloatArray], float]:
+def accuracy_on(values: Any, label: IntArray, intercept: bool) -> Callable[[FloatArray], float]:
     """Share of rows whose sign a weight vector gets right."""
     positive = label == 1
 

@@ -33,14 +33,21 @@ PANELS = {
 }
 
 TEXT = (
-    "Left: test accuracy against documents processed on 20 Newsgroups ({news_classes} groups, {news_documents:,} documents, "
-    "one binary model with {news_topics} topics for each class, as in the paper; a document that all of them read counts once). "
-    "Middle: micro F1 against time on the Wikipedia sample ({wiki_documents:,} documents; the paper has {paper_wiki:,}, which are not "
-    "public), {wiki_topics} topics, one hinge for each of {wiki_labels} labels on shared topics. Right: macro F1 against time on "
+    "Left: test accuracy against documents processed on 20 Newsgroups ({news_classes} groups, "
+    "{news_documents:,} documents, "
+    "one binary model with {news_topics} topics for each class, as in the paper; a document that "
+    "all of them read counts once). "
+    "Middle: micro F1 against time on the Wikipedia sample ({wiki_documents:,} documents; the "
+    "paper has {paper_wiki:,}, which are not "
+    "public), {wiki_topics} topics, one hinge for each of {wiki_labels} labels on shared topics. "
+    "Right: macro F1 against time on "
     "{drawn_documents:,} documents drawn from a fitted model. "
-    "To the level that SSGRLD and Gibbs both reach ({news_level:.3f}) SSGRLD reads {news_ssgrld:,.0f} documents, paMedLDA {news_pa:,.0f}, batch "
-    "Gibbs {news_gibbs:,.0f}. On the Wikipedia sample ({wiki_level:.3f}) the times are {wiki_ssgrld:.2f}, {wiki_pa:.2f} and {wiki_gibbs:.2f} s, "
-    "on the drawn corpus ({drawn_level:.3f}) {drawn_ssgrld:.2f}, {drawn_pa:.2f} and {drawn_gibbs:.2f} s (`inf`: not reached)."
+    "To the level that SSGRLD and Gibbs both reach ({news_level:.3f}) SSGRLD reads "
+    "{news_ssgrld:,.0f} documents, paMedLDA {news_pa:,.0f}, batch "
+    "Gibbs {news_gibbs:,.0f}. On the Wikipedia sample ({wiki_level:.3f}) the times are "
+    "{wiki_ssgrld:.2f}, {wiki_pa:.2f} and {wiki_gibbs:.2f} s, "
+    "on the drawn corpus ({drawn_level:.3f}) {drawn_ssgrld:.2f}, {drawn_pa:.2f} and "
+    "{drawn_gibbs:.2f} s (`inf`: not reached)."
 )
 
 
@@ -176,14 +183,17 @@ def _table(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[dict[str, 
 def _verdicts(facts: dict[str, Any]) -> list[Verdict]:
     fewer = {m: facts[f"news_{m}_gain"] >= MANY for m in ("ssgrld", "pa")}
     why = {
-        m: "" if fewer[m] else f"; best accuracy {{news_{m}_best:.3f}}, Gibbs {{news_gibbs_best:.3f}}"
+        m: ""
+        if fewer[m]
+        else f"; best accuracy {{news_{m}_best:.3f}}, Gibbs {{news_gibbs_best:.3f}}"
         for m in fewer
     }
     verdicts = [
         Verdict(
             f"20 Newsgroups: {METHODS[m]} needs {{many}} times fewer documents than batch Gibbs",
             bool(fewer[m]),
-            f"{{news_{m}:,.0f}} against {{news_gibbs:,.0f}} documents, {{news_{m}_gain:.1f}} times fewer{why[m]}",
+            f"{{news_{m}:,.0f}} against {{news_gibbs:,.0f}} documents, {{news_{m}_gain:.1f}} "
+            f"times fewer{why[m]}",
         )
         for m in fewer
     ]
@@ -197,13 +207,15 @@ def _verdicts(facts: dict[str, Any]) -> list[Verdict]:
             Verdict(
                 f"on {name} SSGRLD is about {{many}} times faster than Gibbs MedLDA",
                 bool(fast),
-                f"{{{key}_ssgrld:.2f}} against {{{key}_gibbs:.2f}} s, {{{key}_ssgrld_gain:.1f}} times{small}",
+                f"{{{key}_ssgrld:.2f}} against {{{key}_gibbs:.2f}} s, {{{key}_ssgrld_gain:.1f}} "
+                f"times{small}",
             ),
             Verdict(
                 f"on {name} SSGRLD has an F1 comparable with the others",
                 facts[f"{key}_ssgrld_best"]
                 >= max(facts[f"{key}_pa_best"], facts[f"{key}_gibbs_best"]) - NEAR,
-                f"Best {{{key}_ssgrld_best:.3f}}, paMedLDA {{{key}_pa_best:.3f}}, Gibbs {{{key}_gibbs_best:.3f}}",
+                f"Best {{{key}_ssgrld_best:.3f}}, paMedLDA {{{key}_pa_best:.3f}}, Gibbs "
+                f"{{{key}_gibbs_best:.3f}}",
             ),
         ]
     return verdicts

@@ -32,6 +32,8 @@ def search(
     with watch.running():
         for candidate in candidates:
             curve = follow(candidate, fitted, judge, seconds, seed, thin)
-            late = [v for t, v in zip(curve.seconds, curve.values, strict=True) if t > 0.1 * seconds]
+            late = [
+                v for t, v in zip(curve.seconds, curve.values, strict=True) if t > 0.1 * seconds
+            ]
             scores.append(float(np.mean(late)) if late and not curve.diverged else -np.inf)
     return Found(candidates[int(np.argmax(scores))], scores, watch.seconds)

@@ -96,7 +96,12 @@ def _draw(grid: FloatArray, exact: FloatArray, smooth: Any) -> Any:
         axis.plot(grid, exact, color=INK, lw=1.6, label="exact")
         for width, style in zip(WIDTHS, (":", "--", "-"), strict=True):
             axis.plot(
-                grid, smooth[width, 1], style, color=ACCENT, lw=1.2, label=f"smoothed, e = {width:g}"
+                grid,
+                smooth[width, 1],
+                style,
+                color=ACCENT,
+                lw=1.2,
+                label=f"smoothed, e = {width:g}",
             )
         for kink in KINKS:
             axis.axvspan(kink - PRINTED, kink + PRINTED, color=PALE, alpha=0.25, lw=0)

@@ -27,13 +27,17 @@ BATCHES = (10, 100)
 
 TEXT = (
     "Two weights, {n_rows} rows uniform on the unit square. The paper shows grey-level panels of "
-    "{paper_draws} draws of SSGLD, SSGNHT and augmentation Gibbs and calls them alike. Here every sampler "
+    "{paper_draws} draws of SSGLD, SSGNHT and augmentation Gibbs and calls them alike. Here every "
+    "sampler "
     "has {budget:g} s of processor time, preparation included, and is compared with quadrature "
     "({n_seeds} seeds, root mean squares). The steps and batches of the paper's two samplers "
     "({ssgld_setting}; {ssgnht_setting}) are those that come closest to quadrature, "
-    "which favours them. Energy distances (zero for equal laws; {floor:.1e} for {kept} independent exact "
-    "draws): SSGLD {ssgld_distance:.1e}, SSGNHT {ssgnht_distance:.1e}, Gibbs {gibbs_distance:.1e}, ours with "
-    "control variates {ours_distance:.1e}. Variances over the true ones: SSGLD {ssgld_ratio:.3f}, SSGNHT "
+    "which favours them. Energy distances (zero for equal laws; {floor:.1e} for {kept} "
+    "independent exact "
+    "draws): SSGLD {ssgld_distance:.1e}, SSGNHT {ssgnht_distance:.1e}, Gibbs "
+    "{gibbs_distance:.1e}, ours with "
+    "control variates {ours_distance:.1e}. Variances over the true ones: SSGLD {ssgld_ratio:.3f}, "
+    "SSGNHT "
     "{ssgnht_ratio:.3f}, Gibbs {gibbs_ratio:.3f}, ours {ours_ratio:.3f}."
 )
 
@@ -190,13 +194,18 @@ def _facts(table: list[dict[str, Any]], settings: Any, setup: Setup, truth: Trut
         facts[f"{name.lower()}_setting"] = setting
     exact = [
         energy_distance(truth, truth.reference.points[chosen])
-        for chosen in rng.choice(len(truth.reference.points), (4, KEPT), p=truth.reference.probability)
+        for chosen in rng.choice(
+            len(truth.reference.points), (4, KEPT), p=truth.reference.probability
+        )
     ]
     facts["floor"] = float(np.sqrt(np.mean(np.square(exact))))
     best = min(("ssgld", "ssgnht"), key=lambda one: facts[f"{one}_distance"])
     facts["best"] = best.upper()
     facts["best_distance"] = facts[f"{best}_distance"]
-    facts["best_mean"], facts["best_covariance"] = facts[f"{best}_mean"], facts[f"{best}_covariance"]
+    facts["best_mean"], facts["best_covariance"] = (
+        facts[f"{best}_mean"],
+        facts[f"{best}_covariance"],
+    )
     facts["gain"] = facts["best_distance"] / facts["ours_distance"]
     return facts
 
@@ -208,19 +217,21 @@ def _verdicts(facts: dict[str, Any]) -> list[Verdict]:
         Verdict(
             "the panels of the paper's three samplers are alike",
             all(0.8 < value < 1.25 for value in ratios.values()),
-            "Variances over the true ones {ssgld_ratio:.3f}, {ssgnht_ratio:.3f} and {gibbs_ratio:.3f}",
+            "Variances over the true ones {ssgld_ratio:.3f}, {ssgnht_ratio:.3f} and "
+            "{gibbs_ratio:.3f}",
         ),
         Verdict(
             "the stochastic samplers are slightly wider than Gibbs",
             wider,
             "SSGLD {ssgld_ratio:.3f}, SSGNHT {ssgnht_ratio:.3f}, Gibbs {gibbs_ratio:.3f}"
-            + ("" if wider else "; the search takes steps whose width is right on average, covariance "
-               "errors remain: {ssgld_covariance:.3f} and {ssgnht_covariance:.3f}"),
+            + ("" if wider else "; the search takes steps whose width is right on average, "
+               "errors of the covariance remain: {ssgld_covariance:.3f} and {ssgnht_covariance:.3f}"),
         ),
         Verdict(
             "ours, untuned, is closer to the posterior at equal time than the paper's best sampler",
             facts["ours_distance"] < facts["best_distance"],
-            "Energy distance {ours_distance:.1e} against {best_distance:.1e} of {best} ({gain:.1f} times); "
+            "Energy distance {ours_distance:.1e} against {best_distance:.1e} of {best} "
+            "({gain:.1f} times); "
             "mean error {ours_mean:.3f} against {best_mean:.3f}, covariance error "
             "{ours_covariance:.3f} against {best_covariance:.3f}",
         ),
