@@ -12,7 +12,7 @@ from bayesmargin.experiments.page import write_page
 from bayesmargin.experiments.results import Result, Verdict, read_facts, read_rows, write_result
 from bayesmargin.experiments.running import chosen
 from bayesmargin.experiments.search import search
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.samplers import SSGLD, AugmentationGibbs
 
 RUN = {"size": "quick", "seed": 3, "seconds": 1.5, "machine": "m", "cores": 2, "python": "3"}

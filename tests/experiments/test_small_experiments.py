@@ -3,7 +3,7 @@ import pytest
 
 from bayesmargin.experiments import synthetic_posterior
 from bayesmargin.experiments.running import reproduce
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.validation.problems import synthetic_plane
 
 

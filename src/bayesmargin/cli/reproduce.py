@@ -36,7 +36,7 @@ def reproduce(
     from bayesmargin.cli.output import Output
     from bayesmargin.experiments.running import chosen
     from bayesmargin.experiments.running import reproduce as run
-    from bayesmargin.experiments.setup import Setup
+    from bayesmargin.experiments.sizes import Setup
 
     if small and full:
         raise usage_error("--quick and --full exclude each other")

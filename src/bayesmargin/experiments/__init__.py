@@ -14,7 +14,8 @@
 An experiment is a function ``run(setup) -> Result`` in the file of its name. What they share:
 ``results.py`` (numbers, picture, text, verdicts), ``clock.py`` (time without the evaluation),
 ``curves.py`` (chains followed while they run), ``search.py`` (grid searches),
-``linear_problems.py``, ``paper_samplers.py`` and ``topic_runs.py`` (data and samplers), ``page.py`` (the page that collects everything).
+``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py`` (data and samplers), ``page.py``
+(the page that collects everything).
 """
 
 NAMES = (

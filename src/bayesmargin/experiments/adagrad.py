@@ -16,7 +16,7 @@ from bayesmargin.experiments.paper_samplers import (
 )
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.search import search
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.plots import ACCENT, INK
 
 BATCH = 1000

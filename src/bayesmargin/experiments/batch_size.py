@@ -10,7 +10,7 @@ from bayesmargin.experiments.linear_problems import higgs_set, text_set
 from bayesmargin.experiments.paper_samplers import candidates
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.search import search
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 
 SIZES = (1, 10, 100, 1000, 10_000)
 FLAT = 0.02  # of accuracy, over the sizes but the smallest

@@ -15,7 +15,7 @@ from bayesmargin.experiments.linear_problems import (
 from bayesmargin.experiments.paper_samplers import candidates, untuned
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.search import search
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 
 BATCHES = {"text": {"SSGLD": 10, "SSGNHT": 10, "SRWM": 10}}
 HIGGS_BATCHES = {"SSGLD": 1000, "SSGNHT": 100, "SRWM": 1000}

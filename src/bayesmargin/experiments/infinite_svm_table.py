@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 from bayesmargin.datasets import fetch_ijcnn1, fetch_protein_folds
 from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from bayesmargin.plots import ACCENT, INK, PALE

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from bayesmargin import datasets
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows.source import DenseSource, RowSource

@@ -10,7 +10,7 @@ from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_wikipedia
 from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.experiments.topic_runs import (
     METHODS,
     DrawnCorpus,

@@ -11,7 +11,7 @@ from bayesmargin.experiments import NAMES
 from bayesmargin.experiments.clock import one_thread
 from bayesmargin.experiments.page import write_page
 from bayesmargin.experiments.results import Result, write_result
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 
 
 def chosen(name: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.plots import ACCENT, INK, PALE
 from bayesmargin.smoothing import LARGEST_GAP, smoothed_hinge
 from bayesmargin.types import FloatArray

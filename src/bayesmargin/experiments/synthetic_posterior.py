@@ -11,7 +11,7 @@ from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.experiments.curves import compiled, next_draws
 from bayesmargin.experiments.drawing import COLOURS, OURS, panels
 from bayesmargin.experiments.results import Result, Verdict
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.plots import ACCENT
 from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
@@ -225,7 +225,7 @@ def _verdicts(facts: dict[str, Any]) -> list[Verdict]:
             wider,
             "SSGLD {ssgld_ratio:.3f}, SSGNHT {ssgnht_ratio:.3f}, Gibbs {gibbs_ratio:.3f}"
             + ("" if wider else "; the search takes steps whose width is right on average, "
-               "errors of the covariance remain: {ssgld_covariance:.3f} and {ssgnht_covariance:.3f}"),
+               "covariance errors remain: {ssgld_covariance:.3f}, {ssgnht_covariance:.3f}"),
         ),
         Verdict(
             "ours, untuned, is closer to the posterior at equal time than the paper's best sampler",

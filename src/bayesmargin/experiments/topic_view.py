@@ -7,7 +7,7 @@ import numpy as np
 from bayesmargin import MedLDAClassifier
 from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
-from bayesmargin.experiments.setup import Setup
+from bayesmargin.experiments.sizes import Setup
 from bayesmargin.experiments.topic_runs import newsgroups
 from bayesmargin.plots import ACCENT, PALE
 from bayesmargin.types import FloatArray

@@ -14,7 +14,7 @@ class Setup(NamedTuple):
 
     Examples
     --------
-    >>> from bayesmargin.experiments.setup import Setup
+    >>> from bayesmargin.experiments.sizes import Setup
     >>> Setup("quick").choose(1, 3, 5)
     1
     """
