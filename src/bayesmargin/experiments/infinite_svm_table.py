@@ -60,8 +60,8 @@ TEXT = (
     "{paper_protein_gibbs:g} and {paper_ijcnn1_gibbs:g}, so less is left to gain. Our Protein "
     "features were computed from sequences "
     "and are not the paper's; balanced accuracy stands beside accuracy because most rows of "
-    "IJCNN1 are of one class. "
-    "Times inside the mixtures are wall-clock times."
+    "IJCNN1 are of one class. The time of the weights is their share of the time on the wall, times "
+    "the processor time of the fit."
 )
 
 
@@ -81,14 +81,16 @@ def load(name: str, setup: Setup) -> tuple[Any, ...]:
 def measure(model: Any, data: tuple[Any, ...]) -> dict[str, Any]:
     """Fit and judge one model."""
     X, y, X_test, y_test = data
-    began = time.process_time()
+    began, wall = time.process_time(), time.perf_counter()
     model.fit(X, y)
     minutes = (time.process_time() - began) / 60.0
+    wall_minutes = (time.perf_counter() - wall) / 60.0
     guess = model.predict(X_test)
     return {
         "accuracy": 100.0 * float(np.mean(guess == y_test)),
         "balanced": 100.0 * float(balanced_accuracy_score(y_test, guess)),
         "total": minutes,
+        "idle machine": minutes / wall_minutes,
     }
 
 
@@ -170,7 +172,7 @@ def run(setup: Setup) -> Result:
             for seed in range(setup.seed, setup.seed + facts["n_seeds"]):
                 model = mixture(name, method, cost, seed, setup)
                 row = {"data": name, "model": kind, "seed": seed, **measure(model, data)}
-                row["weights"] = model.timings_["weights"] / 60.0
+                row["weights"] = row["idle machine"] * model.timings_["weights"] / 60.0
                 rows.append(row)
     table = [line for name in PRINTED for line in _lines(name, rows)]
     verdicts = [v for name in PRINTED for v in _verdicts(name, rows, facts)]

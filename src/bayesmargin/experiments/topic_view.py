@@ -139,11 +139,17 @@ def _draw(means: FloatArray, names: list[str], tops: list[list[str]]) -> Any:
         colours = [ACCENT if k == best else PALE for k in range(len(order))]
         axis.bar(np.arange(len(order)), shares[order], width=0.9, color=colours)
         axis.set_title(name, fontsize=7.5, pad=2)
+        early = best < 0.6 * len(order)  # the words stand where the bar does not
         axis.text(
-            0.0, 0.93, "\n".join(tops[order[best]][:3]), transform=axis.transAxes, fontsize=6.5,
-            ha="right" if best < 30 else "left", va="top", color=ACCENT,
-            x=0.98 if best < 30 else 0.05,
-        )  # fmt: skip
+            0.98 if early else 0.03,
+            0.93,
+            "\n".join(tops[order[best]][:3]),
+            transform=axis.transAxes,
+            fontsize=6.5,
+            ha="right" if early else "left",
+            va="top",
+            color=ACCENT,
+        )
         axis.set_xticks([])
     figure.supxlabel("topics, ordered by the group that uses them most", fontsize=8)
     figure.supylabel("mean share of words", fontsize=8)
