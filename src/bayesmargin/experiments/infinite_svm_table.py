@@ -60,8 +60,8 @@ TEXT = (
     "{paper_protein_gibbs:g} and {paper_ijcnn1_gibbs:g}, so less is left to gain. Our Protein "
     "features were computed from sequences "
     "and are not the paper's; balanced accuracy stands beside accuracy because most rows of "
-    "IJCNN1 are of one class. The time of the weights is their share of the time on the wall, times "
-    "the processor time of the fit."
+    "IJCNN1 are of one class. The time of the weights is their share of the time on the wall, "
+    "times the processor time of the fit."
 )
 
 
