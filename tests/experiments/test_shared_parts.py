@@ -61,12 +61,12 @@ def test_the_stopwatch_stands_still_between_blocks():
 
 def test_files_and_text_come_from_the_facts(tmp_path):
     write_result("toy", small_result(), tmp_path, RUN)
-    assert {p.suffix for p in tmp_path.iterdir()} == {".png", ".svg", ".csv", ".md"}
+    assert {p.suffix for p in tmp_path.iterdir()} == {".png", ".svg", ".csv", ".txt"}
     assert read_rows(tmp_path / "toy.csv")[1] == {"x": 2, "y": 0.2, "z": "word"}
     assert read_facts(tmp_path / "toy_facts.csv")["time"] == 1.25
-    text = (tmp_path / "toy.md").read_text()
+    text = (tmp_path / "toy.txt").read_text()
     assert "It took 1.25 s, the paper says 7." in text
-    assert "**Does not hold:** it is fast. 1.2 s" in text
+    assert "**Does not hold:** it is fast. 1.2 s." in text
     assert "| a | 0.5 |" in text
 
 

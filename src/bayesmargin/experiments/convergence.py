@@ -49,9 +49,9 @@ TEXT = (
 def sets(setup: Setup) -> dict[str, tuple[LinearSet, dict[str, int], float]]:
     """Data, batch sizes and seconds of the three panels."""
     return {
-        "text": (text_set(setup), BATCHES["text"], setup.choose(4.0, 60.0, 600.0)),
-        "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(3.0, 10.0, 600.0)),
-        "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(3.0, 40.0, 600.0)),
+        "text": (text_set(setup), BATCHES["text"], setup.choose(3.0, 60.0, 600.0)),
+        "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(2.0, 10.0, 600.0)),
+        "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(2.0, 40.0, 600.0)),
     }
 
 

@@ -29,7 +29,7 @@ def write_page(out: Path) -> Path:
     folder = out / "reproduction"
     sections, costs = [], []
     for name in NAMES:
-        path = folder / f"{name}.md"
+        path = folder / f"{name}.txt"
         if not path.exists():
             continue
         sections.append(path.read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def write_page(out: Path) -> Path:
                 "machine": f"{facts['machine']}, {facts['cores']} cores",
             }
         )
-    absent = [name for name in NAMES if not (folder / f"{name}.md").exists()]
+    absent = [name for name in NAMES if not (folder / f"{name}.txt").exists()]
     lines = [HEAD, *sections, "## What it cost", "", *markdown_table(costs), ""]
     if absent:
         lines += [f"Not run yet: {', '.join(absent)}.", ""]

@@ -103,7 +103,7 @@ def write_result(name: str, result: Result, folder: Path, facts: Mapping[str, An
     if result.table:
         write_rows(result.table, folder / f"{name}_table.csv")
     save_figure(result.figure, folder / name)
-    (folder / f"{name}.md").write_text(section(name, result, folder), encoding="utf-8")
+    (folder / f"{name}.txt").write_text(section(name, result, folder), encoding="utf-8")
 
 
 def read_facts(path: Path) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def section(name: str, result: Result, folder: Path) -> str:
     for verdict in result.verdicts:
         word = "Holds" if verdict.holds else "Does not hold"
         claim, evidence = verdict.claim.format(**facts), verdict.evidence.format(**facts)
-        lines.append(f"* **{word}:** {claim}. {evidence}")
+        lines.append(f"* **{word}:** {claim}. {evidence}.")
     lines += ["", RUN.format(**facts)]
     links = f"[numbers](reproduction/{name}.csv), [facts](reproduction/{name}_facts.csv), "
     lines += [f"Files: {links}[picture as SVG](reproduction/{name}.svg).", ""]
