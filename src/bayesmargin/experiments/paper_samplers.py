@@ -14,8 +14,18 @@ DECAY_EXPONENTS = (1 / 6, 1 / 3, 1 / 2)
 
 
 def adagrad(step: float, batch: int) -> Sampler:
-    """SSGLD with AdaGrad in raw coordinates, no control variates."""
-    return SSGLD(step=step, batch_size=batch, preconditioner="adagrad", control_variates=False)
+    """SSGLD with AdaGrad in raw coordinates, no control variates.
+
+    The scale takes in a gradient before the step that it serves: a first step without any scale
+    would throw the chain far away.
+    """
+    return SSGLD(
+        step=step,
+        batch_size=batch,
+        preconditioner="adagrad",
+        control_variates=False,
+        lagged=False,
+    )
 
 
 def decaying(step: float, exponent: float, batch: int) -> Sampler:

@@ -32,8 +32,6 @@ def search(
     with watch.running():
         for candidate in candidates:
             curve = follow(candidate, fitted, judge, seconds, seed, thin)
-            late = [
-                v for t, v in zip(curve.seconds, curve.values, strict=True) if t > 0.1 * seconds
-            ]
-            scores.append(float(np.mean(late)) if late and not curve.diverged else -np.inf)
+            lost = curve.diverged or not curve.values
+            scores.append(-np.inf if lost else float(np.mean(curve.values)))
     return Found(candidates[int(np.argmax(scores))], scores, watch.seconds)
