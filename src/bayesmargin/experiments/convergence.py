@@ -100,7 +100,7 @@ def _samplers(
     """Samplers of one set, the paper's two with the steps that the search finds."""
     result: dict[str, Any] = {}
     for name in ("SSGLD", "SSGNHT"):
-        grid = candidates(name, batches[name])
+        grid = candidates(name, batches[name], data.is_sparse)
         compiled(grid[0], data.small())
         thin = WIDE_THIN if data.n_columns > 800 else 10
         best = search(grid, data, setup.choose(0.5, min(3.0, 0.1 * seconds)), setup.seed, thin)

@@ -40,6 +40,11 @@ class LinearSet:
         """Features, the constant one not counted."""
         return int(self.values.shape[1])
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows are sparse, as those of a text problem are."""
+        return bool(sparse.issparse(self.values))
+
     def problem(self, dense: bool = False, rows: Any = None) -> Problem:
         """Posterior of all rows or of some; ``dense`` for samplers that need dense rows."""
         values = self.values if rows is None else self.values[rows]

@@ -8,16 +8,17 @@ from bayesmargin.samplers.auto import Auto
 
 PROPOSAL_DEVIATION = 0.1  # of SRWM: variance 0.01
 ADAGRAD_STEPS = (0.03, 0.1, 0.3, 1.0, 3.0)
-THERMOSTAT_STEPS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+THERMOSTAT_STEPS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 DECAY_STEPS = (1e-3, 3e-3, 1e-2, 3e-2)
 DECAY_EXPONENTS = (1 / 6, 1 / 3, 1 / 2)
 
 
-def adagrad(step: float, batch: int) -> Sampler:
+def adagrad(step: float, batch: int, lazy: bool = False) -> Sampler:
     """SSGLD with AdaGrad in raw coordinates, no control variates.
 
     The scale takes in a gradient before the step that it serves: a first step without any scale
-    would throw the chain far away.
+    would throw the chain far away. On sparse rows it is ``lazy``: a weight that no row has touched
+    has a scale so large that an Euler step of its prior is unstable, and the exact flow is not.
     """
     return SSGLD(
         step=step,
@@ -25,6 +26,7 @@ def adagrad(step: float, batch: int) -> Sampler:
         preconditioner="adagrad",
         control_variates=False,
         lagged=False,
+        lazy=lazy,
     )
 
 
@@ -51,10 +53,10 @@ def thermostat(step: float, batch: int) -> Sampler:
     )
 
 
-def candidates(name: str, batch: int) -> Sequence[Sampler]:
+def candidates(name: str, batch: int, sparse: bool) -> Sequence[Sampler]:
     """Grid of one of the paper's stochastic samplers."""
     if name == "SSGLD":
-        return [adagrad(step, batch) for step in ADAGRAD_STEPS]
+        return [adagrad(step, batch, sparse) for step in ADAGRAD_STEPS]
     return [thermostat(step, batch) for step in THERMOSTAT_STEPS]
 
 
