@@ -40,7 +40,7 @@ TEXT = (
 
 def run(setup: Setup) -> Result:
     """Search both, run both from several seeds, draw."""
-    data, seconds = higgs_set(setup), setup.choose(2.0, 10.0, 300.0)
+    data, seconds = higgs_set(setup), setup.choose(2.0, 5.0, 300.0)
     grids = {
         "AdaGrad": [adagrad(step, BATCH) for step in ADAGRAD_STEPS],
         "polynomial decay": [

@@ -34,8 +34,8 @@ TEXT = (
 
 def run(setup: Setup) -> Result:
     """Search and run for every size, sampler and set."""
-    seconds = setup.choose(0.6, 5.0, 60.0)
-    n_seeds = setup.choose(1, 3)
+    seconds = setup.choose(0.6, 3.0, 60.0)
+    n_seeds = setup.choose(1, 3, 5)
     facts: dict[str, Any] = {"search_seconds": 0.0, "budget": seconds, "n_seeds": n_seeds,
                              "smallest": SIZES[0], "second": SIZES[1],
                              "largest": SIZES[-1]}  # fmt: skip
@@ -49,7 +49,7 @@ def run(setup: Setup) -> Result:
                 grid = candidates(name, batch, data.is_sparse)
                 compiled(grid[0], data.problem(rows=slice(0, max(400, batch))))
                 thin = int(np.clip(1000 // size, 1, 100))
-                found = search(grid, data, setup.choose(0.2, 1.0), setup.seed, thin)
+                found = search(grid, data, setup.choose(0.2, 0.6), setup.seed, thin)
                 facts["search_seconds"] += found.seconds
                 for seed in range(setup.seed, setup.seed + n_seeds):
                     curve = follow(found.best, problem, judge, seconds, seed, thin)
