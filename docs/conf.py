@@ -17,10 +17,12 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "reference",
 ]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "generated/gallery/*.ipynb", "generated/gallery/*.py"]
 suppress_warnings = ["config.cache"]
 
@@ -30,29 +32,26 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": False}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_param = False
 
 # Cross references are checked. Types of other packages have no page here (the site is built
 # without a network), and words such as "optional" in the types of parameters are no references.
 nitpicky = True
 nitpick_ignore_regex = [
-    (
-        r"py:class",
-        r"(numpy|np|scipy|sklearn|pandas|arviz|matplotlib|pathlib|collections|typing)\..*",
-    ),
-    (
-        r"py:(class|obj)",
-        r"(optional|array.*|ndarray.*|callable|mapping.*|sequence.*|path|fitted.*)",
-    ),
+    (r"py:.*", r"(numpy|np|scipy|sklearn|pandas|arviz|matplotlib|pathlib|collections|typing)\..*"),
+    (r"py:class", r"[A-Z]|Number|Labels as .*"),
+    (r"py:(func|data)", r"class_topics|DENSE_COLUMNS"),
+    (r"py:mod", r"bayesmargin\..*"),  # modules of the inside have no page
+    (r"py:(class|obj)", r"[a-z0-9_(\[{\"'-][^.]*"),
 ]
 
 sphinx_gallery_conf = {
@@ -66,4 +65,6 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "min_reported_time": 0,
     "show_signature": False,
+    "write_computation_times": False,
+    "capture_repr": (),
 }

@@ -7,14 +7,13 @@ sure the classifier is, not how likely the label is.
 """
 
 import matplotlib.pyplot as plt
-from sklearn.calibration import CalibratedClassifierCV
+from sklearn.calibration import CalibratedClassifierCV, calibration_curve
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.report.sections.reliability import curve_of
 
 X, y = make_classification(6000, 10, n_informative=5, flip_y=0.25, random_state=0)
 X, X_test, y, y_test = train_test_split(X, y, random_state=0)
@@ -30,9 +29,8 @@ forecasts = {
 fig, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.7")
 for name, chance in forecasts.items():
-    curve = curve_of(chance, y_test.astype(float))
-    ax.plot(curve.forecast, curve.observed, "o-", label=name)
-    loss = log_loss(y_test, chance)
-    print(f"{name:22} log loss {loss:.3f}  calibration error {curve.calibration_error:.3f}")
+    observed, forecast = calibration_curve(y_test, chance, n_bins=10, strategy="quantile")
+    ax.plot(forecast, observed, "o-", label=name)
+    print(f"{name:22} log loss {log_loss(y_test, chance):.3f}")
 ax.set(xlabel="forecast probability", ylabel="observed frequency", aspect="equal")
 ax.legend(frameon=False)

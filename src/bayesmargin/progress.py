@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
+WIDE = 110  # columns of a terminal that has room for everything
+
 
 class Progress(Protocol):
     """Receives the state of a run after every round; nothing is computed for one not shown."""
@@ -87,19 +89,24 @@ class LiveBar:
         )
         from rich.progress import Progress as Bars
 
+        console = console or Console(stderr=True)
+        narrow = console.width < WIDE  # R-hat and accuracy say more than a long bar
+        self.room = max(20, console.width - 36) if narrow else console.width
+        elapsed = [] if narrow else [TimeElapsedColumn()]
         self.bars = Bars(
-            TextColumn("{task.description:<9}"),
-            BarColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(5 if narrow else 30),
             MofNCompleteColumn(),
-            TimeElapsedColumn(),
+            *elapsed,
             TimeRemainingColumn(),
             TextColumn("{task.fields[detail]}"),
-            console=console or Console(stderr=True),
+            console=console,
         )
         self.tasks: dict[str, object] = {}
 
     def update(self, stage: str, done: int, total: int, detail: str) -> None:
         """Move the bar of a stage."""
+        detail = detail[: self.room]
         if stage not in self.tasks:
             self.tasks[stage] = self.bars.add_task(stage, total=total, detail=detail)
         task = self.tasks[stage]

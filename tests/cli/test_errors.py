@@ -100,7 +100,8 @@ def test_files_and_columns(people, tmp_path):
         ("fit", tmp_path / "rows.npy", "--target", "b"): "npy files have no column names",
         ("fit", tmp_path / "two.txt", "--label-first"): "line 1 of",
         ("predict", people.model, tmp_path / "rows.npy"): "reads tables with named columns",
-        ("evaluate", people.model, csv, "--target", "job"): "are not among the classes",
+        ("evaluate", people.model, csv, "--target", "job"): "lacks columns that the model needs",
+        ("evaluate", people.model, csv, "--target", "country"): "are not among the classes",
     }
     for words, expected in cases.items():
         assert expected in failing(3, *words), words
@@ -138,7 +139,7 @@ def test_models_that_cannot_be_trusted(people, tmp_path):
     changed = tmp_path / "changed"
     shutil.copytree(people.model, changed)
     manifest = changed / "manifest.json"
-    manifest.write_text(manifest.read_text().replace("high", "hugh"))
+    manifest.write_text(manifest.read_text().replace("BayesianLinearSVC", "BayesianLinearSVX"))
     assert "damaged" in failing(4, "evaluate", changed, people.csv)
     (tmp_path / "ck.command.json").write_text("{}")
     assert "is damaged" in failing(4, "resume", tmp_path / "ck")

@@ -12,6 +12,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin.calibration import MulticlassLink
+from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.posterior import Posterior
 from bayesmargin.report import write_report
 from bayesmargin.report.sections.accuracy import headline
 from bayesmargin.report.sections.reliability import curve_of, expected_error
@@ -140,17 +143,32 @@ def test_the_browser_test_can_fail(tmp_path):
     assert any("missing is not defined" in line for line in open_page(page)[1])
 
 
-def test_wide_model_gives_a_small_page(tmp_path):
+def wide_model(n_features, n_classes):
+    """A fitted model made by hand: sampling one would take longer than looking at it."""
     rng = np.random.default_rng(0)
+    model = BayesianLinearSVC()
+    model.classes_, model.n_features_in_ = np.arange(n_classes), n_features
+    shape = (2, 20, n_classes, n_features)
+    coef = rng.standard_normal(shape, dtype=np.float32)
+    coords = {"feature": range(n_features), "class": range(n_classes)}
+    dims = {"coef": ("class", "feature"), "intercept": ("class",)}
+    intercept = np.zeros(shape[:3], np.float32)
+    model.posterior_ = Posterior({"coef": coef, "intercept": intercept}, dims, coords, {})
+    model.coef_, model.intercept_ = coef.mean(axis=(0, 1)), np.zeros(n_classes)
+    model.link_ = MulticlassLink(1.0, np.array([1.0, 0.1]))
+    model.diagnostics_ = Diagnostics(1.0, 30, 30, 1.0, 0.0, 0.0, 0, 100, 1.0, True, True)
+    return model
+
+
+def test_wide_model_gives_a_small_page(tmp_path):
     X = sparse.random(80, 20_000, 0.005, "csr", random_state=1)
-    y = rng.integers(4, size=80)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = BayesianLinearSVC(n_draws=20, n_chains=2, random_state=0).fit(X, y)
     words = [f"{'long ' * 50}word {k}" for k in range(20_000)]
+    y = np.random.default_rng(0).integers(30, size=80)
     data = SimpleNamespace(X=X, y=y, texts=["word " * 5000] * 80)
+    model = wide_model(20_000, 30)
     page = write_report(model, {"vocabulary": words}, tmp_path / "wide.html", data=data)
     assert page.stat().st_size < 3_000_000
+    assert "long long" in page.read_text(encoding="utf-8")
 
 
 def test_label_sets(tmp_path):

@@ -178,3 +178,19 @@ def test_an_error_of_the_reader_reaches_the_consumer():
 
 def test_a_consumer_may_stop_early():
     assert next(read_ahead(lambda: iter(range(10**9)))) == 0
+
+
+def test_damaged_compression_and_headers_are_named(tmp_path):
+    import gzip
+
+    path = tmp_path / "rows.svm.gz"
+    raw = bytearray(gzip.compress(b"+1 1:0.5 3:1.25\n-1 2:2.0\n" * 50))
+    raw[18] ^= 0xFF
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match="truncated or corrupt"):
+        open_rows(path)
+    path = tmp_path / "rows.npy"
+    np.save(path, np.eye(3))
+    path.write_bytes(path.read_bytes().replace(b"}", b" "))
+    with pytest.raises(ValueError, match="not a readable"):
+        open_rows(path)

@@ -4,6 +4,7 @@ import warnings
 from functools import cache
 
 import numpy as np
+from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import BayesmarginWarning
@@ -25,6 +26,12 @@ def counts(n_classes=2, n_documents=90, n_words=14):
     label = rng.integers(0, n_classes, n_documents)
     rate = rng.gamma(0.6, 2.0, (n_classes, n_words))
     return rng.poisson(rate[label]), label
+
+
+def wide():
+    """Sparse rows of more features than a full covariance is made for."""
+    rng = np.random.default_rng(0)
+    return sparse.random_array((60, 1000), density=0.02, rng=rng, format="csr"), np.arange(60) % 2
 
 
 def fit(model, *data):

@@ -1,14 +1,12 @@
 """A fit that was stopped anywhere goes on bit by bit; a checkpoint that does not fit is refused."""
 
 import errno
-import os
 import signal
 import threading
 import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import (
@@ -85,8 +83,6 @@ def draws_of(model, X):
     return found
 
 
-SPARSE = sparse.random_array((60, 1000), density=0.02, rng=np.random.default_rng(0), format="csr")
-WIDE = (SPARSE, np.arange(60) % 2)
 FITS = {
     "auto": (BayesianLinearSVC(n_chains=2, n_draws=40), fitted.rows()),
     "one-vs-rest": (
@@ -128,14 +124,15 @@ FITS = {
         BayesianLinearSVC(n_chains=1, n_draws=20, sampler=AusterityMetropolis(burn_in=20, thin=1)),
         fitted.rows(),
     ),
-    "wide": (BayesianLinearSVC(n_chains=2, n_draws=12, sampler=SSGNHT(burn_in=9, thin=1)), WIDE),
+    "wide": (
+        BayesianLinearSVC(n_chains=2, n_draws=12, sampler=SSGNHT(burn_in=9, thin=1)),
+        fitted.wide(),
+    ),
     "lazy": (
         BayesianLinearSVC(
-            n_chains=1,
-            n_draws=12,
-            sampler=SSGLD(step=0.05, batch_size=2, preconditioner="adagrad", burn_in=9, thin=1),
+            n_chains=1, n_draws=12, sampler=SSGLD(batch_size=6, lazy=True, burn_in=9, thin=1)
         ),
-        WIDE,
+        fitted.wide(),
     ),
     "medlda": (
         MedLDAClassifier(n_topics=3, n_draws=4, n_passes=2, batch_size=16, weights="ssgnht"),
@@ -159,7 +156,12 @@ FITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FITS)
+SLOW = ("laplace", "sghmc", "lmc")  # compile kernels that no other fast test needs
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FITS]
+)
 def test_crashed_fits_go_on_bit_by_bit(name, tmp_path, monkeypatch, always_due):
     model, data = FITS[name]
     model.set_params(random_state=5, checkpoint=None)
@@ -312,14 +314,15 @@ def test_an_interrupt_writes_a_last_checkpoint(name, tmp_path, monkeypatch):
 
     def press(self):
         calls[0] += 1
-        if calls[0] == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+        if calls[0] == (18 if name == "ssgld" else 4):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         return due(self)
 
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedWarning)
         warnings.simplefilter("ignore", BayesmarginWarning)
         patch.setattr(Checkpoint, "due", press)
+        patch.setattr("bayesmargin.sampling.ROUND_SECONDS", 1e-9)
         if name == "ssgld":
             assert model.fit(*data).posterior_.n_draws < 20
         else:
@@ -343,7 +346,7 @@ def test_a_fit_in_another_thread_can_have_a_checkpoint(tmp_path, always_due):
 def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
     X, y = fitted.rows()
     sampler = SSGNHT(burn_in=0, thin=1)
-    model = BayesianLinearSVC(n_chains=2, n_draws=200, random_state=0, sampler=sampler,
+    model = BayesianLinearSVC(n_chains=2, n_draws=40, random_state=0, sampler=sampler,
                               checkpoint=tmp_path / "c", checkpoint_every=1e-9)  # fmt: skip
     written = []
     write = checkpoints.write_part
@@ -358,7 +361,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
     monkeypatch.setattr("bayesmargin.sampling.ROUND_SECONDS", 1e-9)
     fitted.fit(model, X, y)
     assert len(written) > 3
-    assert sum(written) <= 2 * 200 * (4 + 3) * 8
+    assert sum(written) <= 2 * 40 * (4 + 3) * 8
 
 
 def test_writing_is_rarer_where_it_is_slow(tmp_path):

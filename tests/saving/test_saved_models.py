@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 import bayesmargin
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier
 from bayesmargin.errors import SavedModelError
-from bayesmargin.samplers import SSGLD, AugmentationGibbs, SubgradientHMC
+from bayesmargin.samplers import SSGLD, SSGNHT, AugmentationGibbs, SubgradientHMC
 from bayesmargin.saving import read_model, write_model
 from bayesmargin.saving.files import previous_of, sealed, unsealed
 from tests.saving import fitted
@@ -175,7 +175,7 @@ def test_saving_again_replaces_a_model_and_nothing_else(tmp_path):
 def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
     path = tmp_path / "model"
     fitted.model("dpmnl").save(path)
-    monkeypatch.setattr("bayesmargin.saving.models.sealed", lambda document: 1 / 0)
+    monkeypatch.setattr("bayesmargin.saving.models.sealed", lambda document, indent: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         fitted.model("infinite").save(path)
     assert type(bayesmargin.load(path)).__name__ == "DPMNLClassifier"
@@ -289,3 +289,17 @@ def test_loads_in_another_process(tmp_path):
     paths = [str(tmp_path / name) for name in ("model", "X.npy", "P.npy")]
     subprocess.run([sys.executable, "-c", code, *paths], check=True)
     assert fitted.same(np.load(paths[2]), model.predict_proba(X))
+
+
+def test_large_draws_are_mapped_from_a_file_again(tmp_path, monkeypatch):
+    X, y = fitted.wide()
+    sampler = SSGNHT(burn_in=2, thin=1)
+    model = fitted.fit(BayesianLinearSVC(n_draws=6, n_chains=2, sampler=sampler), X, y)
+    assert model.posterior_["coef"].dtype == np.float32
+    model.save(tmp_path / "model")
+    monkeypatch.setattr("bayesmargin.saving.models.MEMORY_LIMIT", 100)
+    monkeypatch.setattr("bayesmargin.storage.MEMORY_LIMIT", 100)
+    loaded = bayesmargin.load(tmp_path / "model")
+    assert isinstance(loaded.posterior_["coef"], np.memmap)
+    assert fitted.same(np.array(loaded.posterior_["coef"]), np.array(model.posterior_["coef"]))
+    assert fitted.same(loaded.predict_votes(X), model.predict_votes(X))

@@ -25,6 +25,7 @@ from bayesmargin.storage import draw_array
 from bayesmargin.types import FloatArray, IntArray
 
 MERGE_LIMIT = 20_000
+FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
 
 
@@ -82,6 +83,25 @@ def prior_belief(kind: str, scale: float, n_weights: int) -> Belief:
     if kind == "gaussian":
         return GaussianBelief(np.zeros(n_weights), np.full(n_weights, scale**-2.0))
     return LaplaceBelief(np.full(n_weights, float(scale)))
+
+
+def posterior_beliefs(
+    coef: FloatArray, intercept: FloatArray, blocks: Sequence[Any], with_intercept: bool
+) -> list[Belief]:
+    """Draws (draw, block, ...) as the priors of further rows: their means and covariances."""
+    beliefs: list[Belief] = []
+    for k in blocks:
+        parts = [coef[:, k], intercept[:, k, ..., None]] if with_intercept else [coef[:, k]]
+        size = sum(part[0].size for part in parts)
+        if size > FULL_COVARIANCE:
+            mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
+            spread = np.concatenate([p.var(axis=0, dtype=float) for p in parts], axis=-1)
+            beliefs.append(GaussianBelief(mean.ravel(), 1.0 / spread.ravel()))
+        else:
+            joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
+            precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
+            beliefs.append(GaussianBelief(joint.mean(axis=0), precision))
+    return beliefs
 
 
 def source_of(values: Any, intercept: bool) -> RowSource:

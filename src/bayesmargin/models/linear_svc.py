@@ -8,13 +8,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesmargin.beliefs import Belief, GaussianBelief
+from bayesmargin.beliefs import Belief
 from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.models.linear_fit import (
+    FULL_COVARIANCE,
     LinearData,
     calibrate,
     merged,
+    posterior_beliefs,
     prior_belief,
     sample_linear,
     split_weights,
@@ -33,7 +35,6 @@ from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 ROW_TYPES = [np.float64, np.float32]
-FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 
 
 class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
@@ -197,7 +198,11 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y holds the labels {unknown!r}, which are not among the classes")
-        priors = self._initial_priors(self.n_features_in_) if first else self._posterior_beliefs()
+        if first:
+            priors = self._initial_priors(self.n_features_in_)
+        else:
+            blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
+            priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
         return self._update(X, y, weight, priors)
 
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
@@ -220,23 +225,6 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         if self._one_vs_rest():
             return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
         return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
-
-    def _posterior_beliefs(self) -> list[Belief]:
-        coef, intercept = self._draws()
-        blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
-        beliefs: list[Belief] = []
-        for k in blocks:
-            parts = [coef[:, k], intercept[:, k, ..., None]] if self.fit_intercept else [coef[:, k]]
-            size = sum(part[0].size for part in parts)
-            if size > FULL_COVARIANCE:
-                mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
-                spread = np.concatenate([p.var(axis=0, dtype=float) for p in parts], axis=-1)
-                beliefs.append(GaussianBelief(mean.ravel(), 1.0 / spread.ravel()))
-            else:
-                joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
-                precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
-                beliefs.append(GaussianBelief(joint.mean(axis=0), precision))
-        return beliefs
 
     def _update(self, X: FloatArray, y: Any, weight: FloatArray, priors: list[Belief]) -> Self:
         sampler = check_linear_settings(self)

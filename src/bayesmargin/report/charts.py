@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesmargin.report.frame import Frame, limits, picture
+from bayesmargin.report.frame import Frame, limits, picture, text_width
 from bayesmargin.report.markup import Markup, join, number, short, tag
 from bayesmargin.types import FloatArray
 
@@ -84,9 +84,9 @@ def _side_labels(frame: Frame, names: Sequence[str]) -> list[Markup]:
 
 
 def _side_frame(names: Sequence[str], span: tuple[float, float]) -> Frame:
-    longest = max((len(short(name, LABEL)) for name in names), default=1)
+    longest = max((text_width(short(name, LABEL)) for name in names), default=1.0)
     height = 10.0 + PITCH * len(names) + 44.0
-    return Frame(span, (0.0, 1.0), height=height, left=16.0 + 6.7 * longest)
+    return Frame(span, (0.0, 1.0), height=height, left=14.0 + longest)
 
 
 def intervals(
@@ -177,11 +177,13 @@ def heat_map(
 ) -> Markup:
     """Cells shaded by ``strength`` (0 to 1, signed for two colours); text where there is room."""
     shown_rows = [short(name, 22) for name in rows]
-    left = 30.0 + 6.7 * max(len(name) for name in shown_rows)
+    left = 30.0 + max(text_width(name) for name in shown_rows)
     cell = min(44.0, max(9.0, (ROOM - left) / len(names)))
     high = max(14.0, min(cell, 30.0))
-    slanted = 0.72 * 6.7 * max(len(short(name, 18)) for name in names) + 14.0
-    width = max(left + cell * len(names) + 40.0, 300.0)
+    upright = cell < 20.0  # narrow columns have no room for slanted names
+    length = max(text_width(short(name, 18)) for name in names) + 8.0
+    slanted = length if upright else 0.72 * length + 8.0
+    width = max(left + cell * len(names) + (12.0 if upright else 0.72 * length), 300.0)
     frame = Frame(
         (0.0, 1.0), (0.0, 1.0), width=width, height=slanted + 22.0 + high * len(rows) + 6.0
     )
@@ -194,7 +196,8 @@ def heat_map(
         ),
     ]  # fmt: skip
     for j, name in enumerate(names):
-        place = f"translate({left + cell * (j + 0.6):g} {top - 5:g}) rotate(-45)"
+        turn = 90 if upright else 45
+        place = f"translate({left + cell * (j + 0.6) + 2.0:g} {top - 5:g}) rotate(-{turn})"
         parts.append(tag("text", short(name, 18), transform=place))
     roomy = cell >= 26.0
     for i in range(len(rows)):

@@ -166,15 +166,15 @@ def _forecast(context: Context, data: Any) -> HeldOut:
         context.remarks.append(
             f"The forecasts are of {MOST_ROWS:,} rows chosen at random from the {total:,} given."
         )
-    probability = estimator.predict_proba(X)
-    predicted = np.asarray(estimator.predict(X))
+    probability = np.asarray(estimator.predict_proba(X), dtype=float)
     y = getattr(data, "y", None)
-    truth = None
-    if predicted.ndim == 2:
-        truth = None if y is None else np.asarray(_dense(y))[rows].astype(int)
-    else:
-        predicted = _codes(predicted, estimator.classes_)
+    if np.allclose(probability.sum(axis=1), 1.0, atol=1e-5):
+        # The most probable class is what ``predict`` gives, for every model of the library.
+        predicted = probability.argmax(axis=1)
         truth = None if y is None else _codes(np.asarray(y)[rows], estimator.classes_)
+    else:  # label sets: every label has a probability of its own
+        predicted = np.asarray(estimator.predict(X))
+        truth = None if y is None else np.asarray(_dense(y))[rows].astype(int)
     if truth is not None and len(truth) and truth.ndim == 1 and (truth < 0).any():
         strange = int((truth < 0).sum())
         context.remarks.append(
@@ -186,7 +186,7 @@ def _forecast(context: Context, data: Any) -> HeldOut:
         X=X,
         rows=rows,
         total=total,
-        probability=np.asarray(probability, dtype=float),
+        probability=probability,
         predicted=predicted,
         truth=truth,
         ids=[f"row {k}" for k in rows] if ids is None else [str(ids[k]) for k in rows],

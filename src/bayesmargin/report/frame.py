@@ -1,10 +1,11 @@
 """The frame of a chart: from values to places on the page, axes and their ticks."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bayesmargin.report.markup import Markup, join, number, tag
+from bayesmargin.report.markup import MINUS, Markup, join, number, tag
 
 WIDTH = 420
 
@@ -53,7 +54,7 @@ class Frame:
         for value in marks:
             at = self.x(value)
             parts.append(_line(at, base, at, base + 4, "axis"))
-            parts.append(_label(number(value), at, base + 17, "middle"))
+            parts.append(_label(tick_label(value, marks), at, base + 17, "middle"))
         middle = 0.5 * (self.left + self.width - self.right)
         parts.append(_label(title, middle, self.height - 6, "middle", "title"))
         return join(parts)
@@ -65,7 +66,7 @@ class Frame:
         for value in marks:
             at = self.y(value)
             parts.append(_line(self.left, at, self.width - self.right, at, "grid"))
-            parts.append(_label(number(value), self.left - 6, at + 4, "end"))
+            parts.append(_label(tick_label(value, marks), self.left - 6, at + 4, "end"))
         middle = 0.5 * (self.top + self.height - self.bottom)
         parts.append(
             tag(
@@ -88,7 +89,7 @@ def picture(frame: Frame, description: str, *parts: Markup) -> Markup:
     """The SVG element, described in words for those who cannot see it."""
     return tag(
         "svg", *parts, viewBox=f"0 0 {frame.width:g} {frame.height:g}", role="img",
-        aria_label=description, class_="chart", style=f"max-width:{1.6 * frame.width:g}px",
+        aria_label=description, class_="chart", style=f"max-width:{1.45 * frame.width:g}px",
     )  # fmt: skip
 
 
@@ -110,6 +111,27 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
+
+
+def text_width(text: str) -> float:
+    """About how wide a label is, in units of the picture."""
+    return sum(8.9 if c.isupper() or c in "mw%…" else 6.7 for c in text)
+
+
+def tick_label(value: float, marks: Sequence[float]) -> str:
+    """A number with as many decimals as tell it from its neighbours.
+
+    Examples
+    --------
+    >>> from bayesmargin.report.frame import tick_label
+    >>> tick_label(120.5, [120.0, 120.5, 121.0]), tick_label(2000.0, [0.0, 2000.0])
+    ('120.5', '2,000')
+    """
+    gaps = [b - a for a, b in itertools.pairwise(marks)]
+    if not gaps or not 1e-4 < min(gaps) < 1e6:
+        return number(value, 4)
+    decimals = max(0, -math.floor(math.log10(min(gaps) * 1.001)))
+    return f"{value:,.{decimals}f}".replace("-", MINUS)
 
 
 def limits(low: float, high: float, share: float = 0.05) -> tuple[float, float]:

@@ -117,10 +117,7 @@ class NpyRows(FileRows):
     """A matrix in a ``.npy`` file, mapped into memory."""
 
     def __init__(self, path: Path, labels: Any, memory: int) -> None:
-        try:
-            self.values = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise ValueError(f"{path} is not a readable .npy file: {error}") from error
+        self.values = mapped_array(path)
         if self.values.ndim != 2 or self.values.dtype.kind not in "fiu":
             raise ValueError(
                 f"{path} holds an array of shape {self.values.shape} and type "
@@ -139,6 +136,14 @@ class NpyRows(FileRows):
     def __getitem__(self, index: IntArray) -> Any:
         """Matrix of some rows, in the order given."""
         return floating(np.asarray(self.values[index]))
+
+
+def mapped_array(path: Path) -> Any:
+    """The array of a ``.npy`` file, mapped into memory."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # a damaged header fails in many ways, down to the tokenizer's
+        raise ValueError(f"{path} is not a readable .npy file: {error}") from error
 
 
 def floating(values: Any) -> Any:

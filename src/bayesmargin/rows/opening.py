@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.rows.files import MEMORY, FileRows, NpyRows
+from bayesmargin.rows.files import MEMORY, FileRows, NpyRows, mapped_array
 from bayesmargin.rows.parquet import SUFFIXES, ParquetRows
 from bayesmargin.rows.svmlight import OPENERS, SvmlightRows
 
@@ -57,7 +57,7 @@ def open_rows(
         raise ValueError(f"label={label!r} names a column, and {path} is not a Parquet file")
     if path.suffix == ".npy":
         if isinstance(labels, str | Path):
-            labels = np.load(labels, allow_pickle=False)
+            labels = np.array(mapped_array(Path(labels)))
         return NpyRows(path, labels, memory)
     if path.suffix in OPENERS or path.suffix in (".svm", ".svmlight", ".libsvm", ".txt", ".dat"):
         return SvmlightRows(path, n_features, memory)

@@ -128,7 +128,7 @@ def _reading(file: Path) -> Iterator[Any]:
     try:
         with pyarrow.parquet.ParquetFile(file) as opened:
             yield opened
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowIOError) as error:
+    except (pyarrow.ArrowException, pyarrow.ArrowIOError) as error:
         size = file.stat().st_size
         raise ValueError(
             f"{file} ({size} bytes) is not a readable Parquet file: {error}"

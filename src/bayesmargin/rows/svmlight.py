@@ -11,6 +11,7 @@ import lzma
 import os
 import tempfile
 import weakref
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -124,7 +125,7 @@ def _line_pieces(path: Path, text: BinaryIO, size: int) -> Iterator[bytes]:
     while True:
         try:
             piece = text.read(size)
-        except (EOFError, OSError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
             raise ValueError(
                 f"{path} is truncated or corrupt after {done} bytes of text: {error}"
             ) from error

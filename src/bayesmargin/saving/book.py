@@ -52,9 +52,12 @@ class ChainBook:
         self.states[number], self.fixed[number] = content, fixed
         self.wanted.discard(number)
         if not self.wanted:
-            lasting = [array for arrays in self.fixed for array in arrays]
-            assert isinstance(self.checkpoint, Checkpoint)
-            self.checkpoint.write(self.states, lasting)
+            self.write()
+
+    def write(self) -> None:
+        """Write what all chains have put down."""
+        assert isinstance(self.checkpoint, Checkpoint)
+        self.checkpoint.write(self.states, [array for arrays in self.fixed for array in arrays])
 
 
 class BookPage(Page):
@@ -66,6 +69,8 @@ class BookPage(Page):
     def begin(self) -> Any:
         """State that the chain goes on from, None for a new one."""
         with self.book.lock:
+            if self.book.checkpoint.interrupted and not self.book.running:
+                self.book.write()  # nobody else is left who would
             self._stop_if_asked()
             self.book.running.add(self.number)
         return self.book.states[self.number]

@@ -28,8 +28,6 @@ from bayesmargin.saving.parts import read_parts, write_part
 FORMAT = 1
 NEWEST, PREVIOUS, DRAFT = "newest.json", "previous.json", "draft.json"
 LARGEST_SHARE = 0.01  # of the time that may go into writing; rarer checkpoints keep to it
-_BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError,
-           TypeError, ValueError)  # fmt: skip
 
 Document = Callable[[], tuple[Any, Sequence[np.ndarray]]]
 
@@ -197,7 +195,7 @@ class Checkpoint:
         for name in (NEWEST, PREVIOUS):
             try:
                 arrays = unsealed((self.path / name).read_bytes())["arrays"]
-            except _BROKEN:
+            except (OSError, ValueError, KeyError):
                 continue
             used |= {facts["part"] for facts in arrays.values()}
         for part in self.path.glob("*.part"):
@@ -207,22 +205,24 @@ class Checkpoint:
     def _find(self) -> dict[str, Any] | None:
         """What the folder holds, the newest that is whole."""
         present = [name for name in (NEWEST, PREVIOUS) if (self.path / name).is_file()]
-        complaints = []
+        complaints: list[str] = []
         for name in present:
             try:
-                return self._read(self.path / name)
+                found = self._read(self.path / name)
             except CheckpointError:
                 raise
-            except _BROKEN as error:
+            except Exception as error:
                 complaints.append(f"{name}: {error}")
-                if name == NEWEST and PREVIOUS in present:
-                    self._newest_is_damaged = True
-                    warnings.warn(
-                        f"the newest checkpoint in {self.path} is damaged ({error}); the one "
-                        "before it is used",
-                        CheckpointWarning,
-                        stacklevel=2,
-                    )
+                continue
+            if complaints:
+                self._newest_is_damaged = True
+                warnings.warn(
+                    f"the newest checkpoint in {self.path} is damaged ({complaints[0]}); the one "
+                    "before it is used",
+                    CheckpointWarning,
+                    stacklevel=2,
+                )
+            return found
         if present:
             raise CheckpointError(
                 f"the checkpoint {self.path} is damaged ({'; '.join(complaints)}): remove the "

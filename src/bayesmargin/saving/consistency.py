@@ -7,6 +7,8 @@ import numpy as np
 
 from bayesmargin.errors import SavedModelError
 
+MOST_JOBS = 4096
+
 
 def _require(condition: Any, what: str) -> None:
     if not condition:
@@ -16,6 +18,7 @@ def _require(condition: Any, what: str) -> None:
 def _require_array(value: Any, shape: Sequence[int | None], kinds: str, what: str) -> np.ndarray:
     """An array of the given shape (None: any length) and kind of type."""
     _require(isinstance(value, np.ndarray) and value.dtype.kind in kinds, what)
+    _require(value.dtype.kind != "f" or value.dtype in (np.float32, np.float64), what)
     fits = len(value.shape) == len(shape) and all(
         wanted is None or size == wanted for size, wanted in zip(value.shape, shape, strict=True)
     )
@@ -24,22 +27,34 @@ def _require_array(value: Any, shape: Sequence[int | None], kinds: str, what: st
     return array
 
 
+def _require_number(value: Any, what: str) -> None:
+    _require(isinstance(value, float) and np.isfinite(value), what)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def check_model(model: Any) -> None:
     """Raise :class:`SavedModelError` when shapes, types or numbers of parts disagree."""
     features = model.n_features_in_
-    _require(type(features) is int and features > 0, "n_features_in_")
+    _require(_is_whole(features) and features > 0, "n_features_in_")
     classes = model.classes_
     _require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), "classes_")
     if hasattr(model, "feature_names_in_"):
         _require_array(model.feature_names_in_, [features], "OU", "feature_names_in_")
+    jobs = getattr(model, "n_jobs", None)
+    _require(jobs is None or (_is_whole(jobs) and abs(jobs) <= MOST_JOBS), "n_jobs")
     _CHECKS[type(model).__name__](model, features, len(classes))
 
 
 def _linear(model: Any, features: int, n_classes: int) -> None:
     from bayesmargin.calibration import BinaryLink, MulticlassLink
     from bayesmargin.diagnostics import Diagnostics
+    from bayesmargin.models.settings import check_linear_settings
     from bayesmargin.posterior import Posterior
 
+    check_linear_settings(model)
     blocks = 1 if n_classes == 2 else n_classes
     _require_array(model.coef_, [blocks, features], "f", "coef_")
     _require_array(model.intercept_, [blocks], "f", "intercept_")
@@ -51,6 +66,7 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
     kind, slopes = (BinaryLink, 4) if blocks == 1 else (MulticlassLink, 2)
     _require(isinstance(model.link_, kind), "link_")
     _require_array(model.link_.slopes, [slopes], "f", "slopes of the link")
+    _require(isinstance(model.link_.margin, float | int), "margin of the link")
     _require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
 
 
@@ -67,6 +83,14 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
     _require(isinstance(training, Training) and isinstance(training.code, LabelCode), "_training")
     _require(isinstance(training.resolved, Resolved) and training.n_words == features, "_training")
     _require(isinstance(model._link, ScoreLink), "_link")
+    _require_number(model._link.slope, "_link")
+    _require_number(model._link.threshold, "_link")
+    _require_number(training.resolved.alpha, "alpha")
+    _require_number(training.resolved.hinge.cost, "hinge")
+    _require_number(training.resolved.hinge.margin, "hinge")
+    _require(type(training.code.several) is bool, "classes_")
+    _require(_is_whole(training.seed) and 0 <= training.seed < 2**62, "seed")
+    _require(_is_whole(training.n_chains), "n_chains")
     _require(np.array_equal(training.code.classes, model.classes_), "classes_")
     rows, models = training.code.n_classifiers, len(training.columns)
     _require(models in (1, rows) and all(type(c) is slice for c in training.columns), "columns")
@@ -138,6 +162,10 @@ def _infinite(model: Any, features: int, n_classes: int) -> None:
     problem = model._problem
     _require(isinstance(problem, Problem) and isinstance(problem.base, Base), "_problem")
     _require(isinstance(problem.hinge, Hinge), "_problem")
+    for value in (*problem.hinge, problem.base.strength, problem.base.degrees):
+        _require_number(value, "base measure or hinge")
+    _require_number(problem.base.weight_scale, "base measure")
+    _require_array(problem.base.student, [None], "f", "base measure")
     _require_array(problem.scaling.centre, [features], "f", "scaling")
     _require_array(problem.scaling.width, [features], "f", "scaling")
     size = features if problem.with_covariates else 0
@@ -169,6 +197,9 @@ def _dpmnl(model: Any, features: int, n_classes: int) -> None:
         number = len(draw.log_weight)
         _require_array(draw.log_weight, [number], "f", "weights of a draw")
         experts = draw.experts
+        for name in ("population", "order", "size"):
+            _require_array(getattr(experts, name), [None], "i", name)
+        _require_array(experts.log_scale, [number, 2], "f", "scales of a draw")
         _require_array(experts.mean, [number, features], "f", "means of a draw")
         _require_array(experts.log_variance, [number, features], "f", "variances of a draw")
         shape = [number, n_classes, features + 1]

@@ -94,9 +94,9 @@ def read_array(path: Path, facts: dict[str, Any]) -> np.ndarray:
     return values.astype(dtype.newbyteorder("="), copy=False)
 
 
-def sealed(document: dict[str, Any]) -> bytes:
+def sealed(document: dict[str, Any], indent: int | None = None) -> bytes:
     """A JSON document with a checksum of itself."""
-    text = json.dumps(document, indent=1, allow_nan=False)
+    text = json.dumps(document, indent=indent, allow_nan=False)
     seal = hashlib.sha256(text.encode()).hexdigest()
     return f'{{"checksum": "{seal}",\n"document": {text}}}\n'.encode()
 

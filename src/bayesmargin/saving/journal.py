@@ -17,6 +17,8 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.storage import draw_array
 
+MOST_PIECES = 64  # arrays into which the draws of a chain may be cut by checkpoints
+
 
 def moving_parts(chain: Any) -> tuple[list[np.ndarray], np.random.Generator]:
     """The arrays that make the state of a chain, and its generator."""
@@ -31,6 +33,7 @@ class Stretch:
         self.journal, self.chains, self.record = journal, chains, record
         self.starts = [moving_parts(chain)[1].bit_generator.state for chain in chains]
         self.behind = [len(chain.draws) for chain in chains]
+        self.taken = list(self.behind)
         self.done = 0
 
     def restore(self, n_draws: int) -> None:
@@ -46,6 +49,7 @@ class Stretch:
             chain.trace.extend(told["trace"])
             if told["kept"] is not None:
                 _restore_kept(chain, told["kept"], n_draws, len(self.chains))
+        self.taken = [len(chain.draws) for chain in self.chains]
         if self.record["failure"] is not None:
             raise DivergenceError(self.record["failure"])
         self.done = int(self.record["done"])
@@ -87,10 +91,21 @@ class Stretch:
             return
         before = self.record["chains"] or [None] * len(self.chains)
         self.record["done"] = self.done
+        for k, (chain, behind) in enumerate(zip(self.chains, self.behind, strict=True)):
+            first = self.taken[k] if self.taken[k] - behind < MOST_PIECES else behind
+            _join(chain.draws, first)
+            _join(chain.trace, first)
+            self.taken[k] = len(chain.draws)
         self.record["chains"] = [
             _snapshot(chain, behind, old)
             for chain, behind, old in zip(self.chains, self.behind, before, strict=True)
         ]
+
+
+def _join(parts: list[np.ndarray], first: int) -> None:
+    """Make one array of those from ``first`` on, so that a long run has few of them."""
+    if len(parts) - first > 1:
+        parts[first:] = [np.concatenate(parts[first:])]
 
 
 def _snapshot(chain: Any, behind: int, before: dict[str, Any] | None) -> dict[str, Any]:
@@ -111,6 +126,8 @@ def _kept(chain: Any, before: dict[str, Any] | None) -> dict[str, Any]:
     """Draws of a wide chain that lie in its store, and their moments."""
     interval = chain.store.interval
     pieces = list(before["pieces"]) if before else []
+    if len(pieces) >= MOST_PIECES:
+        pieces = []
     first, last = sum(map(len, pieces)), -(-chain.made // interval)
     if last > first:
         pieces.append(chain.store.array[chain.number, first:last])

@@ -27,6 +27,7 @@ from bayesmargin.saving.files import (
 from bayesmargin.saving.layouts import LAYOUTS
 from bayesmargin.saving.netcdf import fit, write_netcdf
 from bayesmargin.saving.whitelist import ESTIMATORS
+from bayesmargin.storage import DRAW_TYPE, MEMORY_LIMIT, draw_array
 
 FORMAT = 1
 MANIFEST, DRAWS = "manifest.json", "posterior.nc"
@@ -115,7 +116,7 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
             "extras": list(extras),
         }
         with hashing(draft / MANIFEST) as file:
-            file.write(sealed(manifest))
+            file.write(sealed(manifest, indent=1))
 
 
 def _not_kept() -> dict[str, Any]:
@@ -159,8 +160,7 @@ def read_model(path: Any) -> tuple[Any, dict[str, Any]]:
         raise SavedModelError(f"{given}: {error}") from error
     except OSError as error:
         raise SavedModelError(f"{given} cannot be read: {error}") from error
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
-            ValueError) as error:  # fmt: skip
+    except Exception as error:
         raise SavedModelError(
             f"{given} is damaged or was changed ({type(error).__name__}: {error}): save it again, "
             "or take another copy"
@@ -276,5 +276,10 @@ class _Draws:
         wanted = np.prod(place.shape, dtype=object)
         if block.ndim != len(place.shape) or wanted > 4 * max(1024, block.size):
             raise ValueError(f"draws of {place.name} do not fit {place.shape}")
+        if block.nbytes > MEMORY_LIMIT and dtype == DRAW_TYPE and block.shape == place.shape:
+            large = draw_array(block.shape)  # mapped from a file, as after the fit
+            for target, source in zip(large, block, strict=True):
+                target[...] = source
+            return large
         native = block.astype(dtype.newbyteorder("="))
         return native if native.shape == place.shape else fit(native, place.shape)

@@ -21,7 +21,7 @@ from bayesmargin.report.sections.reasons import reasons
 from bayesmargin.types import IntArray
 
 EACH = 15
-SNIPPET = 220  # characters of a text
+SNIPPET = 160  # characters of a text
 
 
 def write(context: Context) -> Markup | None:
@@ -59,11 +59,10 @@ def _list(context: Context, held: HeldOut, rows: IntArray, name: str) -> Markup:
     if not len(rows):
         return note("There is none.")
     why = reasons(context, held, rows)
-    columns = ["row", "predicted", "probability"]
+    columns = ["row", *(["text"] if held.texts is not None else []), "predicted", "probability"]
     columns += ["true class"] if held.truth is not None else []
     columns += ["runner-up"] if len(context.class_names) > 2 else []
     columns += ["what spoke for it"] if why else []
-    columns += ["text"] if held.texts is not None else []
     lines = [_line(context, held, int(r), why[k] if why else None) for k, r in enumerate(rows)]
     return table(f"Rows that are {name}", columns, lines, filterable=True)
 
@@ -86,7 +85,9 @@ def _line(context: Context, held: HeldOut, row: int, why: Markup | None) -> list
     if why is not None:
         cells.append(why)
     if held.texts is not None:
-        cells.append(tag("span", short(held.texts[row], SNIPPET), class_="snippet"))
+        text = short(held.texts[row], SNIPPET)
+        tip = short(held.texts[row], 4 * SNIPPET)
+        cells.insert(1, tag("span", text, class_="snippet", data_tip=tip))
     return cells
 
 
@@ -99,4 +100,4 @@ def _true(names: list[str], chosen: int, truth: int) -> Markup:
 
 
 def _chance(value: float) -> str:
-    return ">99.9%" if value > 0.999 else percent(value)
+    return ">99.9%" if value > 0.999 else "<0.1%" if value < 0.001 else percent(value)

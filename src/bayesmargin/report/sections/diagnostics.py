@@ -60,7 +60,9 @@ def _linear(context: Context) -> Markup:
     if advice:
         parts.append(tag("h3", "What to do"))
         parts.append(tag("ul", *(tag("li", line) for line in advice)))
-    parts.append(table("Checks", ["check", "value", "good", "meaning"], _checks(found), plain=True))
+    checks = [[*row[:3], tag("span", row[3], class_="reason")] for row in _checks(found)]
+    columns = ["check", "value", "good", "meaning"]
+    parts.append(table("Checks", columns, checks, plain=True))
     parts += [tag("h3", "Traces"), _traces(context)]
     return join(parts)
 

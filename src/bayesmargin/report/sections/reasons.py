@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.report.context import Context, HeldOut
-from bayesmargin.report.markup import Markup, join, name_of, number
+from bayesmargin.report.markup import Markup, name_of, number, tag
 from bayesmargin.types import FloatArray, IntArray
 
 STRONGEST = 3
@@ -56,4 +56,4 @@ def _words(parts: FloatArray, names: list[str]) -> Markup:
         sign = "+" if parts[j] > 0 else ""
         items += [", "] if items else []
         items += [name_of(names[j], 24), f" {sign}{number(float(parts[j]), 2)}"]
-    return join(items or ["nothing"])
+    return tag("span", *(items or ["nothing"]), class_="reason")

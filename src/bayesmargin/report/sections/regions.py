@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.report.context import Context, HeldOut
-from bayesmargin.report.frame import Frame, picture
+from bayesmargin.report.frame import Frame, picture, text_width
 from bayesmargin.report.markup import Markup, figure, join, note, percent, short, tag
 from bayesmargin.report.plane import Plane, plane_of
 from bayesmargin.report.png import data_uri
@@ -100,8 +100,9 @@ def _border(frame: Frame, values: IntArray) -> str:
 def _dots(context: Context, held: HeldOut, frame: Frame, points: FloatArray) -> Markup:
     low, high = np.array([frame.x_limits, frame.y_limits]).T
     inside = np.flatnonzero(((points > low) & (points < high)).all(axis=1))
-    if len(inside) > MOST_POINTS:
-        inside = np.sort(np.random.default_rng(0).choice(inside, MOST_POINTS, replace=False))
+    most = MOST_POINTS if len(context.class_names) <= len(COLOURS) else MOST_POINTS // 3
+    if len(inside) > most:
+        inside = np.sort(np.random.default_rng(0).choice(inside, most, replace=False))
     codes = held.predicted if held.truth is None else held.truth
     marks = []
     for k in inside:
@@ -137,17 +138,26 @@ def _shape(code: int, x: float, y: float) -> str:
 
 def _names(context: Context, frame: Frame, chosen: IntArray) -> Markup:
     """Names of the classes, written where their regions are deepest."""
-    labels = []
+    labels: list[Markup] = []
+    taken: list[tuple[float, float, float]] = []
     flat = _grid(frame)
-    for k in np.unique(chosen):
-        mask = chosen == k
-        if mask.mean() < NAMED_SHARE:
-            continue
-        x, y = flat[_deepest(mask)]
+    size = np.bincount(chosen.ravel(), minlength=len(context.class_names)) / chosen.size
+    for k in np.argsort(-size, kind="stable"):
+        if size[k] < NAMED_SHARE:
+            break
+        place = flat[_deepest(chosen == k)]
+        word = short(context.class_names[k], 16)
+        half = 0.5 * text_width(word) + 4.0
+        right = frame.width - frame.right - half
+        x = min(max(frame.x(place[0]), frame.left + half), right)
+        y = frame.y(place[1]) + 4.0
+        if any(abs(x - u) < half + v and abs(y - w) < 16.0 for u, w, v in taken):
+            continue  # no room beside the name of a larger region
+        taken.append((x, y, half))
         labels.append(
             tag(
-                "text", short(context.class_names[k], 18), x=frame.x(x), y=frame.y(y) + 4,
-                text_anchor="middle", class_="region-name",
+                "text", word, x=round(x, 1), y=round(y, 1), text_anchor="middle",
+                class_="region-name",
             )
         )  # fmt: skip
     return join(labels)

@@ -22,6 +22,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 MOST_DOCUMENTS = 3000  # for the mean shares of classes
 MOST_TOPICS, MOST_CLASSES = 60, 40  # in the picture
+LEAST_SHARE = 0.03  # of the largest entry, below which a topic is left out of the picture
 LISTED = 400  # topics in the table
 WORDS = 12
 
@@ -52,6 +53,7 @@ def _order(strength: FloatArray) -> IntArray:
     """Most used topics, in the order of the class that uses them most."""
     filled = np.nan_to_num(strength)
     kept = np.argsort(-filled.max(axis=0), kind="stable")[:MOST_TOPICS]
+    kept = kept[filled.max(axis=0)[kept] >= LEAST_SHARE * filled.max()]
     part = filled[:, kept]
     return kept[np.lexsort((-part.max(axis=0), part.argmax(axis=0)))]
 
@@ -75,7 +77,11 @@ def _map(context: Context, means: FloatArray) -> Markup:
         "Mean share of the words of a class in each topic; the table of topics names the classes "
         "that use each most.",
     )  # fmt: skip
-    more = "" if len(order) == means.shape[1] else f" The {len(order)} most used are shown."
+    more = (
+        ""
+        if len(order) == means.shape[1]
+        else f" The {len(order)} topics that some class uses are shown."
+    )
     caption = f"Darker: a larger share (in %) of the words of held-out documents.{more}"
     return figure(chart, caption)
 
