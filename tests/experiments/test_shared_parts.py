@@ -6,7 +6,7 @@ import pytest
 
 from bayesmargin.experiments import NAMES
 from bayesmargin.experiments.clock import Stopwatch
-from bayesmargin.experiments.curves import Curve, RunningMean, follow
+from bayesmargin.experiments.curves import Curve, RunningMean, compiled, follow
 from bayesmargin.experiments.linear_problems import LinearSet
 from bayesmargin.experiments.page import write_page
 from bayesmargin.experiments.results import Result, Verdict, read_facts, read_rows, write_result
@@ -104,6 +104,7 @@ def test_time_to_a_level_is_the_time_from_which_it_holds():
 
 def test_following_a_chain_gives_growing_times_and_the_right_answer():
     data = small_set()
+    compiled(AugmentationGibbs(), data.problem())
     curve = follow(AugmentationGibbs(), data.problem(), data.judge(), 0.3, 0, 1)
     assert curve.last > 0.85
     assert np.all(np.diff(curve.seconds) > 0)
@@ -114,6 +115,7 @@ def test_the_search_takes_the_step_that_learns():
     def sampler(step):
         return SSGLD(step=step, batch_size=10, preconditioner=None, control_variates=False)
 
+    compiled(sampler(0.03), small_set().problem())
     found = search([sampler(1e-6), sampler(0.03)], small_set(), 0.2, 0)
     assert found.best.step == 0.03
     assert len(found.scores) == 2

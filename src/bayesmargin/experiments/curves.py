@@ -112,7 +112,7 @@ def follow(
     with watch.running():
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
     step, size, following = thin or ensemble.thin, 1, max(first, watch.seconds)
-    while watch.seconds < seconds:
+    while watch.seconds < seconds or not curve.values:
         before = watch.seconds
         try:
             with watch.running():

@@ -108,8 +108,9 @@ def _reviews(setup: Setup) -> tuple[Any, ...]:
 
     (rng,) = spawn_generators(20, 1)
     texts, labels = [], []
-    for part, most in (("train", setup.choose(4000, 25_000)), ("test", setup.choose(2000, 10_000))):
-        bunch = datasets.fetch_imdb(subset=part)
+    parts = (datasets.fetch_imdb(), datasets.fetch_imdb(subset="test"))
+    sizes = (setup.choose(4000, 25_000), setup.choose(2000, 10_000))
+    for bunch, most in zip(parts, sizes, strict=True):
         chosen = rng.permutation(len(bunch.target))[:most]
         texts.append([bunch.data[k] for k in chosen])
         labels.append(np.asarray(bunch.target)[chosen])
@@ -140,10 +141,11 @@ def synthetic_set(setup: Setup) -> LinearSet:
     direction /= np.linalg.norm(direction)
     # The angle between the scores with and without noise sets the best accuracy: 1 - angle/pi.
     noise = np.tan(np.pi * (1.0 - HIGGS_ACCURACY))
-    parts = []
+    parts: list[Any] = []
     for count in (n_rows, n_test):
         X = rng.standard_normal((count, size), dtype=np.float32)
         score = X @ direction.astype(np.float32)
         y = score + np.float32(noise) * rng.standard_normal(count, dtype=np.float32) > 0.0
         parts += [X, y.astype(np.int64)]
-    return LinearSet("synthetic rows of its shape", *parts, True)
+    X, y, X_test, y_test = parts
+    return LinearSet("synthetic rows of its shape", X, y, X_test, y_test, True)

@@ -134,7 +134,7 @@ def _news(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
     X, y, _, _ = newsgroups("train", classes, setup.choose(5000, None))
     new, truth, _, _ = newsgroups("test", classes, setup.choose(5000, None))
     facts["news_classes"] = len(np.unique(y))
-    some = np.linspace(0, len(truth) - 1, setup.choose(500, 1500, len(truth))).astype(int)
+    some = np.linspace(0, len(truth) - 1, setup.choose(300, 1500, len(truth))).astype(int)
     return X, y, new[some], truth[some], _accuracy, _passes(setup.choose(15, 15, 60))
 
 
@@ -147,9 +147,11 @@ def _wiki(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _drawn(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
-    corpus = DrawnCorpus(setup.choose(2000, 10_000), TOPICS["drawn"], 1, setup.seed)
+    corpus = DrawnCorpus(
+        setup.choose(2000, 10_000), TOPICS["drawn"], setup.choose(3000, None), setup.seed
+    )
     X, y = corpus.draw(setup.choose(4000, 20_000, 1_100_000))
-    new, truth = corpus.draw(setup.choose(1000, 2000))
+    new, truth = corpus.draw(setup.choose(500, 2000))
     return X, y, new, truth, _macro, _passes(setup.choose(10, 20, 40))
 
 

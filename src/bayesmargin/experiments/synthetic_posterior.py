@@ -252,7 +252,7 @@ def _draw(truth: Truth, shown: dict[str, FloatArray]) -> Any:
     axes[0, 0].pcolormesh(x, y, density, cmap="Greys", shading="nearest", rasterized=True)
     axes[0, 0].set_title("quadrature", fontsize=9)
     for axis, (name, draws) in zip(axes[0, 1:], shown.items(), strict=True):
-        counts, _, _ = np.histogram2d(*draws.T, bins=edges)
+        counts, _, _ = np.histogram2d(draws[:, 0], draws[:, 1], bins=edges)
         axis.pcolormesh(*edges, counts.T, cmap="Greys", rasterized=True)
         axis.contour(x, y, density, levels=levels, colors=ACCENT, linewidths=0.7)
         axis.set_title(name, fontsize=9, color=COLOURS[name])

@@ -77,7 +77,7 @@ def compile_methods(n_classes: int, rule: str) -> None:
         run.training.close()
 
 
-def newsgroups(subset: str, classes: IntArray | None, n_words: int | None) -> tuple[Any, ...]:
+def newsgroups(subset: Any, classes: IntArray | None, n_words: int | None) -> tuple[Any, ...]:
     """Counts, labels, class names and vocabulary of 20 Newsgroups, or of some groups of it."""
     bunch = fetch_20newsgroups_counts(subset=subset)
     train = bunch if subset == "train" else fetch_20newsgroups_counts(subset="train")
@@ -94,23 +94,24 @@ def newsgroups(subset: str, classes: IntArray | None, n_words: int | None) -> tu
 
 
 class DrawnCorpus:
-    """Documents drawn from a fitted model: a class, proportions like those of its class, words."""
+    """Documents drawn from a fitted model: proportions and label of a training document, words."""
 
-    def __init__(self, n_words: int, n_topics: int, n_passes: int, seed: int) -> None:
+    def __init__(self, n_words: int, n_topics: int, n_training: int | None, seed: int) -> None:
         counts, target, _, _ = newsgroups("train", None, n_words)
-        model = MedLDAClassifier(
-            n_topics=n_topics, n_chains=1, n_passes=n_passes, random_state=seed
-        ).fit(counts, target)
-        self.means = model.class_topics(counts, target)
+        self.rng, mixing = spawn_generators(seed, 2)
+        some = mixing.permutation(len(target))[:n_training]
+        counts, self.labels = counts[some], target[some]
+        model = MedLDAClassifier(n_topics=n_topics, n_chains=1, n_passes=1, random_state=seed).fit(
+            counts, self.labels
+        )
+        self.shares = model.transform(counts)
         self.cumulative = np.cumsum(model.topics_, axis=1)
-        (self.rng,) = spawn_generators(seed, 1)
 
     def draw(self, n_documents: int) -> tuple[sp.csr_matrix, IntArray]:
         """Counts and labels of fresh documents."""
         rng, n_words = self.rng, self.cumulative.shape[1]
-        y = rng.integers(len(self.means), size=n_documents)
-        theta = rng.standard_gamma(10.0 * self.means[y])
-        steps = np.cumsum(theta / theta.sum(axis=1, keepdims=True), axis=1)
+        models = rng.integers(len(self.labels), size=n_documents)
+        y, steps = self.labels[models], np.cumsum(self.shares[models], axis=1)
         rows = np.repeat(np.arange(n_documents), 1 + rng.poisson(WORDS_A_DOCUMENT, n_documents))
         levels = rng.random(rows.size)
         topics = np.empty(rows.size, dtype=np.int64)
