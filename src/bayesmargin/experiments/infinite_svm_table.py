@@ -58,7 +58,8 @@ TEXT = (
     "and {ijcnn1_factor:.1f} times. Our exact sampler "
     "alone needs {protein_gibbs_seconds:.2f} and {ijcnn1_gibbs_seconds:.2f} s for the "
     "weights where the paper's needs "
-    "{paper_protein_gibbs:g} and {paper_ijcnn1_gibbs:g} minutes, so less is left to gain. Our Protein "
+    "{paper_protein_gibbs:g} and {paper_ijcnn1_gibbs:g} minutes, so less is left to gain. Our "
+    "Protein "
     "features were computed from sequences "
     "and are not the paper's; balanced accuracy stands beside accuracy because most rows of "
     "IJCNN1 are of one class. The time of the weights is their share of the time on the wall, "
@@ -265,8 +266,7 @@ def _verdicts(name: str, rows: list[dict[str, Any]], facts: dict[str, Any]) -> l
             f"{name}: its accuracy is within noise of the exact sampler's",
             bool(abs(exact.mean() - quick.mean()) <= 2.0 * error),
             f"{{{name}_ssgnht_accuracy:.2f}} against {{{name}_gibbs_accuracy:.2f}}, standard "
-            f"error of the "
-            f"difference {{{name}_error:.2f}}",
+            f"error (seeds and test rows) {{{name}_error:.2f}}",
         ),
     ]
 
