@@ -1,7 +1,10 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
 from bayesmargin.experiments import synthetic_posterior
+from bayesmargin.experiments.results import read_rows
 from bayesmargin.experiments.running import reproduce
 from bayesmargin.experiments.sizes import Setup
 from bayesmargin.validation.problems import synthetic_plane
@@ -52,3 +55,24 @@ def test_unknown_names_are_a_usage_error(capsys):
 
     assert app(["reproduce", "figure1"], standalone_mode=False) == 2
     assert "there are all, smoothing" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_convergence_at_toy_size(tmp_path, monkeypatch):
+    from bayesmargin.experiments import convergence
+    from tests.experiments.test_shared_parts import small_set
+
+    batches = {"SSGLD": 20, "SSGNHT": 20, "SRWM": 50}
+    toys = {
+        key: (dataclasses.replace(small_set(), name=key), batches, 0.3)
+        for key in ("text", "higgs", "synthetic")
+    }
+    monkeypatch.setattr(convergence, "sets", lambda setup: toys)
+    page = reproduce(["convergence"], Setup("quick"), tmp_path, lambda line: None).read_text()
+    assert page.count("olds:**") + page.count("not hold:**") == 6
+    ends = [
+        row["accuracy at the end"]
+        for row in read_rows(tmp_path / "reproduction" / "convergence_table.csv")
+        if row["sampler"] in ("Gibbs", "ours (auto)")
+    ]
+    assert min(ends) > 0.85

@@ -50,9 +50,9 @@ TEXT = (
 def sets(setup: Setup) -> dict[str, tuple[LinearSet, dict[str, int], float]]:
     """Data, batch sizes and seconds of the three panels."""
     return {
-        "text": (text_set(setup), BATCHES["text"], setup.choose(3.0, 10.0, 600.0)),
-        "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(2.0, 4.0, 600.0)),
-        "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(2.0, 15.0, 600.0)),
+        "text": (text_set(setup), BATCHES["text"], setup.choose(3.0, 6.0, 600.0)),
+        "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(2.0, 3.0, 600.0)),
+        "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(2.0, 8.0, 600.0)),
     }
 
 
@@ -104,7 +104,7 @@ def _samplers(
         grid = candidates(name, batches[name], data.is_sparse)
         compiled(grid[0], data.small())
         thin = WIDE_THIN if data.n_columns > 800 else 10
-        best = search(grid, data, setup.choose(0.5, min(3.0, 0.1 * seconds)), setup.seed, thin)
+        best = search(grid, data, setup.choose(0.5, min(2.0, 0.1 * seconds)), setup.seed, thin)
         facts["search_seconds"] += best.seconds
         facts[f"{key}_{name.lower()}_step"] = best.best.step  # type: ignore[attr-defined]
         result[name] = best.best
@@ -120,6 +120,7 @@ def _plateaus(name: str, curves: dict[str, list[Curve]]) -> list[dict[str, Any]]
             "sampler": sampler,
             "seconds to plateau": float(np.median([c.first_at(top - TOLERANCE) for c in group])),
             "accuracy at the end": float(np.median([c.last for c in group])),
+            "of these preparation": float(np.median([c.prepared for c in group])),
             "first draw at": float(np.median([(c.seconds or [np.inf])[0] for c in group])),
         }
         for sampler, group in curves.items()
@@ -133,20 +134,22 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
     ends = {r["sampler"]: r["accuracy at the end"] for r in table if r["data"] == name}
     starts = {r["sampler"]: r["first draw at"] for r in table if r["data"] == name}
     paper = min(("SSGLD", "SSGNHT"), key=lambda one: times[one])
+    ready = {r["sampler"]: r["of these preparation"] for r in table if r["data"] == name}
     # A baseline that did not arrive needed at least the time it was given.
     floor = {
-        one: min(times[one], facts[f"{key}_budget"])
-        if np.isfinite(times[one])
-        else max(facts[f"{key}_budget"], starts[one])
+        one: times[one] if np.isfinite(times[one]) else max(facts[f"{key}_budget"], starts[one])
         for one in times
     }
-    slowest_sg = max(floor["SSGLD"], floor["SSGNHT"])
+    slowest_sg = max(("SSGLD", "SSGNHT"), key=lambda one: floor[one])
+    for one in BASELINES:
+        facts[f"{key}_{one.lower()}_ratio"] = floor[one] / floor[slowest_sg]
+        facts[f"{key}_{one.lower()}_net"] = (floor[one] - ready[one]) / (
+            floor[slowest_sg] - ready[slowest_sg]
+        )
     facts |= {
         f"{key}_paper_best": paper,
         f"{key}_paper_time": times[paper],
         f"{key}_ours_time": times[OURS],
-        f"{key}_gibbs_ratio": floor["Gibbs"] / slowest_sg,
-        f"{key}_srwm_ratio": floor["SRWM"] / slowest_sg,
         f"{key}_gibbs_end": ends["Gibbs"],
         f"{key}_srwm_end": ends["SRWM"],
         f"{key}_ours_end": ends[OURS],
@@ -159,7 +162,7 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
     arrived = {one: np.isfinite(times[one]) for one in times}
     least = {one: "" if arrived[one] else "at least " for one in ("Gibbs", "SRWM")}
     fast = arrived["SSGLD"] and arrived["SSGNHT"]
-    ten = fast and min(facts[f"{key}_gibbs_ratio"], facts[f"{key}_srwm_ratio"]) >= MANY_TIMES
+    ten = fast and min(facts[f"{key}_gibbs_net"], facts[f"{key}_srwm_net"]) >= MANY_TIMES
     ours = times[OURS] <= times[paper]
     say = f"{{{key}_name}}: "
     slow = "one of the stochastic samplers did not reach the plateau in the time given"
@@ -174,9 +177,9 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
             say + "the stochastic samplers of the paper reach the plateau {many_times} times "
             "sooner than Gibbs and SRWM",
             bool(ten),
-            f"The slower of the two against Gibbs: {least['Gibbs']}{{{key}_gibbs_ratio:.1f}} "
-            f"times, "
-            f"against SRWM: {least['SRWM']}{{{key}_srwm_ratio:.1f}} times{reason}",
+            f"Once rows are laid out, the slower of the two against Gibbs: {least['Gibbs']}"
+            f"{{{key}_gibbs_net:.1f}} times, against SRWM: {least['SRWM']}{{{key}_srwm_net:.1f}} "
+            f"times ({{{key}_gibbs_ratio:.1f}} and {{{key}_srwm_ratio:.1f}} with the laying out){reason}",
         ),
         Verdict(
             say + "ours is never slower to the plateau than the paper's samplers",

@@ -22,12 +22,16 @@ MOST_DRAWS = 4000  # in a round, which bounds memory
 
 @dataclass
 class Curve:
-    """Figures of a chain (accuracy, say) at growing times; ``diverged`` when it blew up."""
+    """Figures of a chain (accuracy, say) at growing times; ``diverged`` when it blew up.
+
+    ``prepared`` is the time at which the chain could begin: rows laid out, an anchor found.
+    """
 
     seconds: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     draws: list[int] = field(default_factory=list)
     diverged: bool = False
+    prepared: float = 0.0
 
     @property
     def last(self) -> float:
@@ -111,6 +115,7 @@ def follow(
     watch, curve, mean = Stopwatch(), Curve(), RunningMean()
     with watch.running():
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
+    curve.prepared = watch.seconds
     step, size, following = thin or ensemble.thin, 1, max(first, watch.seconds)
     while watch.seconds < seconds or not curve.values:
         before = watch.seconds

@@ -109,12 +109,12 @@ def _reviews(setup: Setup) -> tuple[Any, ...]:
     (rng,) = spawn_generators(20, 1)
     texts, labels = [], []
     parts = (datasets.fetch_imdb(), datasets.fetch_imdb(subset="test"))
-    sizes = (setup.choose(4000, 25_000), setup.choose(2000, 10_000))
+    sizes = (setup.choose(4000, 10_000, 25_000), setup.choose(2000, 5000, 25_000))
     for bunch, most in zip(parts, sizes, strict=True):
         chosen = rng.permutation(len(bunch.target))[:most]
         texts.append([bunch.data[k] for k in chosen])
         labels.append(np.asarray(bunch.target)[chosen])
-    words = setup.choose(2000, 5000, 20_958)
+    words = setup.choose(2000, 4000, 20_958)
     counter = TfidfVectorizer(sublinear_tf=True, max_features=words)
     X = sparse.csr_array(counter.fit_transform(texts[0]))
     return X, labels[0], sparse.csr_array(counter.transform(texts[1])), labels[1]
