@@ -69,7 +69,7 @@ def test_convergence_at_toy_size(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(convergence, "sets", lambda setup: toys)
     page = reproduce(["convergence"], Setup("quick"), tmp_path, lambda line: None).read_text()
-    assert page.count("olds:**") + page.count("not hold:**") == 6
+    assert page.count("**Holds:**") + page.count("**Does not hold:**") == 6
     ends = [
         row["accuracy at the end"]
         for row in read_rows(tmp_path / "reproduction" / "convergence_table.csv")

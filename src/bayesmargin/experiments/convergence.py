@@ -179,7 +179,8 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
             bool(ten),
             f"Once rows are laid out, the slower of the two against Gibbs: {least['Gibbs']}"
             f"{{{key}_gibbs_net:.1f}} times, against SRWM: {least['SRWM']}{{{key}_srwm_net:.1f}} "
-            f"times ({{{key}_gibbs_ratio:.1f}} and {{{key}_srwm_ratio:.1f}} with the laying out){reason}",
+            f"times ({{{key}_gibbs_ratio:.1f}} and {{{key}_srwm_ratio:.1f}} with the laying out)"
+            + reason,
         ),
         Verdict(
             say + "ours is never slower to the plateau than the paper's samplers",
