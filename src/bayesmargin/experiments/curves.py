@@ -16,7 +16,7 @@ from bayesmargin.samplers.wide import WideChain
 from bayesmargin.types import FloatArray
 
 Judge = Callable[[FloatArray], float]
-GROWTH = 1.35  # from one checkpoint to the next
+GROWTH = 1.35  # of the time since the chain began, from one checkpoint to the next
 MOST_DRAWS = 4000  # in a round, which bounds memory
 
 
@@ -110,13 +110,13 @@ def follow(
     thin : int, optional
         Iterations between the draws that enter the mean; the sampler's own choice by default.
     first : float
-        Time of the first look, at the earliest.
+        Time from the beginning of the chain to the first look, at the least.
     """
     watch, curve, mean = Stopwatch(), Curve(), RunningMean()
     with watch.running():
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
     curve.prepared = watch.seconds
-    step, size, following = thin or ensemble.thin, 1, max(first, watch.seconds)
+    step, size, following = thin or ensemble.thin, 1, watch.seconds + first
     while watch.seconds < seconds or not curve.values:
         before = watch.seconds
         try:
@@ -129,7 +129,7 @@ def follow(
             return curve
         if watch.seconds >= following or watch.seconds >= seconds:
             _look(curve, watch, mean, judge)
-            following = watch.seconds * GROWTH
+            following = curve.prepared + GROWTH * (watch.seconds - curve.prepared)
         pace = max((watch.seconds - before) / size, 1e-7)
         room = min(following, seconds) - watch.seconds
         size = int(np.clip(room / pace, 1, min(4 * size, MOST_DRAWS)))
