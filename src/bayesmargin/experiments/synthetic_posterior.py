@@ -109,7 +109,7 @@ def tuned(
     name: str, problem: Problem, truth: Truth, seconds: float, seed: int
 ) -> tuple[Sampler, str, list[dict[str, Any]]]:
     """The paper's form of a sampler at the step and batch that come closest to the truth."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for batch in BATCHES:
         for step in STEPS[name]:
             sampler = paper_sampler(name, step, batch)
@@ -147,7 +147,8 @@ def run(setup: Setup) -> Result:
             grid += rows
     order = ("SSGLD", "SSGNHT", "Gibbs", OURS)
     n_seeds = setup.choose(3, 5)
-    numbers, shown = [], {}
+    numbers: list[dict[str, Any]] = []
+    shown: dict[str, FloatArray] = {}
     for name in order:
         for k in range(n_seeds):
             draws = timed_draws(samplers[name], problem, seconds, setup.seed + k)
