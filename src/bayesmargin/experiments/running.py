@@ -1,6 +1,7 @@
 """Run experiments by name, write their files, and put the page together."""
 
 import importlib
+import importlib.util
 import os
 import platform
 import time
@@ -51,6 +52,8 @@ def reproduce(
     path
         The page, which also holds what earlier runs have left in the folder.
     """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ImportError('pictures need matplotlib: pip install "bayesmargin[plots]"')
     for name in names:
         run: Callable[[Setup], Result] = importlib.import_module(
             f"bayesmargin.experiments.{name}"
