@@ -49,7 +49,8 @@ def run(setup: Setup) -> Result:
                 grid = candidates(name, batch, data.is_sparse)
                 compiled(grid[0], data.problem(rows=slice(0, max(400, batch))))
                 thin = int(np.clip(1000 // size, 1, 100))
-                found = search(grid, data, setup.choose(0.2, 0.6), setup.seed, thin)
+                brief = setup.choose(0.2, 0.6)
+                found = search(grid, data, brief, setup.seed, thin, lasting=seconds)
                 facts["search_seconds"] += found.seconds
                 for seed in range(setup.seed, setup.seed + n_seeds):
                     curve = follow(found.best, problem, judge, seconds, seed, thin)

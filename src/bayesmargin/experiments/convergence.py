@@ -102,7 +102,8 @@ def _samplers(
         grid = candidates(name, batches[name], data.is_sparse)
         compiled(grid[0], data.small())
         thin = WIDE_THIN if data.n_columns > 800 else 10
-        best = search(grid, data, setup.choose(0.5, min(2.0, 0.1 * seconds)), setup.seed, thin)
+        brief = setup.choose(0.5, min(2.0, 0.1 * seconds))
+        best = search(grid, data, brief, setup.seed, thin, lasting=seconds)
         facts["search_seconds"] += best.seconds
         facts[f"{key}_{name.lower()}_step"] = best.best.step  # type: ignore[attr-defined]
         result[name] = best.best
@@ -129,7 +130,8 @@ def _plateaus(name: str, curves: dict[str, list[Curve]], tolerance: float) -> li
             "sampler": sampler,
             "seconds to plateau": float(np.median([c.first_at(level) for c in group])),
             "of these preparation": float(np.median([c.prepared for c in group])),
-            "accuracy at the end": float(np.median([c.last for c in group])),
+            "accuracy at the end": float(np.median([(c.values or [np.nan])[-1] for c in group])),
+            "diverged": f"{sum(c.diverged for c in group)} of {len(group)}",
             "first draw at": float(np.median([(c.seconds or [np.inf])[0] for c in group])),
         }
         for sampler, group in curves.items()
@@ -208,7 +210,9 @@ def _draw(found: dict[str, dict[str, list[Curve]]], facts: dict[str, Any]) -> An
             for k, curve in enumerate(group):
                 axis.plot(curve.seconds, curve.values, color=COLOURS[name], lw=1.3,
                           marker="o", ms=2, alpha=0.9, label=name if k == 0 else None)  # fmt: skip
-        axis.set_xscale("log")
+        times = [t for group in curves.values() for curve in group for t in curve.seconds]
+        if max(times) > 20.0 * min(times):
+            axis.set_xscale("log")
         axis.set_title(f"{facts[f'{key}_name']}, {facts[f'{key}_rows']:,} rows", fontsize=9)
         axis.set_xlabel("processor seconds", fontsize=9)
     axes[0, 0].set_ylabel("test accuracy", fontsize=9)

@@ -39,7 +39,12 @@ class Curve:
         return -np.inf if self.diverged or not self.values else self.values[-1]
 
     def first_at(self, level: float) -> float:
-        """Time from which the figure stays at ``level`` or above; infinite if it never does."""
+        """Time from which the figure stays at ``level`` or above; infinite if it never does.
+
+        A chain that diverges later does not stay.
+        """
+        if self.diverged:
+            return np.inf
         below = [k for k, value in enumerate(self.values) if value < level]
         start = below[-1] + 1 if below else 0
         return self.seconds[start] if start < len(self.seconds) else np.inf

@@ -20,12 +20,18 @@ class Found(NamedTuple):
 
 
 def search(
-    candidates: Sequence[Sampler], data: LinearSet, seconds: float, seed: int, thin: int = 10
+    candidates: Sequence[Sampler],
+    data: LinearSet,
+    seconds: float,
+    seed: int,
+    thin: int = 10,
+    lasting: float = 0.0,
 ) -> Found:
     """Choose the sampler whose running mean is most accurate over a short run.
 
     The score is the mean accuracy over the checkpoints (which are even in the logarithm of time)
-    on a fifth of the training rows, held out; a chain that diverges scores nothing.
+    on a fifth of the training rows, held out; a chain that diverges scores nothing. The best must
+    also survive a run of ``lasting`` seconds, else the next best is taken.
     """
     watch, (fitted, judge) = Stopwatch(), data.validation(seed)
     scores = []
@@ -34,4 +40,9 @@ def search(
             curve = follow(candidate, fitted, judge, seconds, seed, thin)
             lost = curve.diverged or not curve.values
             scores.append(-np.inf if lost else float(np.mean(curve.values)))
+        while lasting > seconds and max(scores) > -np.inf:
+            best = int(np.argmax(scores))
+            if not follow(candidates[best], fitted, judge, lasting, seed, thin).diverged:
+                break
+            scores[best] = -np.inf
     return Found(candidates[int(np.argmax(scores))], scores, watch.seconds)
