@@ -1,19 +1,22 @@
 """Time of one sweep against the number of rows, 10^3 to 10^6: it should be a straight line.
 
+Met if the exponent of a power law through all sizes lies between 0.9 and 1.1.
+
 Usage::
 
     python benchmarks/infinite_svm_scaling.py [--largest 1000000]
 """
 
 import argparse
-import json
-from pathlib import Path
+import warnings
 
 import numpy as np
 
+from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
+from reporting import RESULTS, finish
 
-RESULTS = Path(__file__).parent / "results"
+SIZES = (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 CENTRES, FEATURES = 20, 10
 
 
@@ -30,9 +33,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=1_000_000)
     options = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
     rows = []
-    sizes = [s for s in (1000, 3000, 10_000, 30_000, 100_000, 300_000, 10**6)
-             if s <= options.largest]  # fmt: skip
+    sizes = [s for s in SIZES if s <= options.largest]
     X, y = rows_of(sizes[-1])
     InfiniteSVC(n_sweeps=2, random_state=0).fit(X[:500], y[:500])
     for size in sizes:
@@ -42,31 +45,29 @@ def main() -> None:
             random_state=0,
         ).fit(X[:size], y[:size])  # fmt: skip
         seconds = (model.timings_["assignments"] + model.timings_["weights"]) / sweeps
-        rows.append({"rows": size, "seconds_per_sweep": seconds,
-                     "components": float(model.n_components_.mean()),
-                     "microseconds_per_row": 1e6 * seconds / size})  # fmt: skip
+        rows.append([size, sweeps, seconds, 1e6 * seconds / size,
+                     float(model.n_components_.mean())])  # fmt: skip
         print(rows[-1], flush=True)
-    logs = np.log([[row["rows"], row["seconds_per_sweep"]] for row in rows])
+    logs = np.log([[row[0], row[2]] for row in rows])
     slope = float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
-    print(f"verdict: time per sweep grows as rows^{slope:.2f}")
-    RESULTS.mkdir(exist_ok=True)
-    text = json.dumps({"rows": rows, "exponent": slope}, indent=1)
-    (RESULTS / "infinite_svm_scaling.json").write_text(text + "\n")
     draw(rows)
+    print(f"processor time per sweep grows as rows^{slope:.2f}")
+    header = ["rows", "sweeps", "seconds per sweep", "microseconds per row", "components"]
+    finish("infinite_svm_scaling", header, rows, 0.9 <= slope <= 1.1)
 
 
-def draw(rows: list[dict[str, float]]) -> None:
+def draw(rows: list[list[float]]) -> None:
     """Log-log picture of the sweep times with a line of slope one."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.add_subplot()
-    x = np.array([row["rows"] for row in rows])
-    seconds = np.array([row["seconds_per_sweep"] for row in rows])
+    x = np.array([row[0] for row in rows])
+    seconds = np.array([row[2] for row in rows])
     axes.loglog(x, seconds, "o-", label="measured")
     axes.loglog(x, x * seconds[-1] / x[-1], "--", color="grey", label="slope 1")
     axes.set_xlabel("rows")
-    axes.set_ylabel("seconds a sweep")
+    axes.set_ylabel("processor seconds a sweep")
     axes.legend()
     figure.savefig(RESULTS / "infinite_svm_scaling.png", dpi=120)
 

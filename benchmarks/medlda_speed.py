@@ -64,9 +64,10 @@ def main() -> None:
     rate, total = rows[0]["sampling words/s/core"], rows[0]["training words/s/core"]
     verdicts = {
         "at least 3 M words/s a core in training": {
-            "met": rate >= 3e6,
-            "measured": f"{rate / 1e6:.2f} M sampling documents, {total / 1e6:.2f} M with the "
-            f"steps of topics and weights; {rate / PUBLIC_PROGRAM:.1f} times the best public one",
+            "met": total >= 3e6,
+            "measured": f"{total / 1e6:.2f} M with the steps of topics and weights "
+            f"({rate / 1e6:.2f} M sampling alone); {total / PUBLIC_PROGRAM:.1f} times the best "
+            "public program",
         },
         "two cores at least 1.7 times one": {"met": gain >= 1.7, "measured": f"{gain:.2f}"},
     }

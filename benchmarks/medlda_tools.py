@@ -1,10 +1,8 @@
-"""What the MedLDA benchmarks share: a fit that can be looked at, clocks, tables, verdicts."""
+"""What the MedLDA benchmarks share: a fit that can be looked at between minibatches."""
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,7 @@ from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import minibatches
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.training import Training
-
-RESULTS = Path(__file__).parent / "results"
+from reporting import finish
 
 
 @dataclass
@@ -76,30 +73,8 @@ def warm_up(model: MedLDAClassifier, X: Any, y: Any) -> None:
     copy.predict(X[:10])
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Rows of equal keys as aligned text."""
-    if not rows:
-        return ""
-    keys = list(rows[0])
-    cells = [keys, *[[_text(row.get(key)) for key in keys] for row in rows]]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(keys))]
-    return "\n".join(
-        "  ".join(value.rjust(width) for value, width in zip(line, widths, strict=True))
-        for line in cells
-    )
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}" if value >= 100 or value < 1e-3 else f"{value:.4f}"
-    return str(value)
-
-
 def report(name: str, rows: list[dict[str, Any]], verdicts: dict[str, dict[str, Any]]) -> None:
-    """Print table and verdicts, write both to ``results/NAME.json``."""
-    print(table(rows))
-    for text, verdict in verdicts.items():
-        print(f"{'met   ' if verdict['met'] else 'MISSED'}  {text}: {verdict['measured']}")
-    RESULTS.mkdir(exist_ok=True)
-    content = {"rows": rows, "verdicts": verdicts, "finished": time.strftime("%Y-%m-%d %H:%M")}
-    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+    """Table, bounds and verdict of rows that share their keys."""
+    bounds = [{"bound": text, **verdict} for text, verdict in verdicts.items()]
+    met = bool(verdicts) and all(verdict["met"] for verdict in verdicts.values())
+    finish(name, list(rows[0]), [list(row.values()) for row in rows], met, bounds)

@@ -1,6 +1,6 @@
 """Accuracy on 20 Newsgroups for 20 to 400 topics: it must not fall as topics are added.
 
-python benchmarks/medlda_topics.py [--topics 20 50 100 200 400]
+python benchmarks/medlda_topics.py [--topics 20 50 100 200 400] [--chains 3]
 """
 
 import argparse
@@ -14,15 +14,25 @@ from medlda_tools import report
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--topics", type=int, nargs="+", default=[20, 50, 100, 200, 400])
+    parser.add_argument("--chains", type=int, default=None, help="instead of the default")
     options = parser.parse_args()
     train, test = fetch_20newsgroups_counts(), fetch_20newsgroups_counts(subset="test")
+    n_chains = options.chains or MedLDAClassifier().n_chains
     rows = []
     for n_topics in options.topics:
         start = time.process_time()
-        model = MedLDAClassifier(n_topics=n_topics, random_state=0).fit(train.data, train.target)
+        model = MedLDAClassifier(n_topics=n_topics, n_chains=n_chains, random_state=0)
+        model.fit(train.data, train.target)
         seconds = time.process_time() - start
         accuracy = model.score(test.data, test.target)
-        rows.append({"topics": n_topics, "accuracy": accuracy, "processor seconds": seconds})
+        rows.append(
+            {
+                "topics": n_topics,
+                "chains": n_chains,
+                "accuracy": accuracy,
+                "processor seconds": seconds,
+            }
+        )
         print(rows[-1], flush=True)
     first = rows[0]["accuracy"]
     worst = min(rows[1:], key=lambda row: row["accuracy"])

@@ -22,9 +22,20 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def finish(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]], met: bool) -> None:
-    """Print the table and the verdict, and keep both with a note of the machine."""
+def finish(
+    name: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    met: bool,
+    bounds: Sequence[dict[str, Any]] = (),
+) -> None:
+    """Print the table and the verdict, and keep both with a note of the machine.
+
+    ``bounds`` may list single bounds as ``{"bound": text, "measured": text, "met": bool}``.
+    """
     print_table(header, rows)
+    for bound in bounds:
+        print(f"{'met' if bound['met'] else 'MISSED'}: {bound['bound']}: {bound['measured']}")
     print(f"verdict: {name}: {'all bounds met' if met else 'NOT all bounds met'}")
     RESULTS.mkdir(exist_ok=True)
     record = {
@@ -33,5 +44,6 @@ def finish(name: str, header: Sequence[str], rows: Sequence[Sequence[Any]], met:
         "cores": os.cpu_count(),
         "machine": platform.machine(),
         "rows": [dict(zip(header, row, strict=True)) for row in rows],
+        **({"bounds": list(bounds)} if bounds else {}),
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1, default=float) + "\n")

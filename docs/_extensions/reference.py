@@ -95,8 +95,10 @@ def write_page(app: Sphinx, config) -> None:
 
 
 def skip_borrowed(app, what, name, thing, skip, options):
-    """Leave out what scikit-learn adds to every estimator; its texts point to its own pages."""
-    return True if name.startswith("set_") and name.endswith("_request") else None
+    """Leave out what comes from other libraries; their texts point to their own pages."""
+    home = getattr(thing, "__module__", None) or ""
+    borrowed = callable(thing) and not home.startswith("bayesmargin")
+    return True if borrowed or (name.startswith("set_") and name.endswith("_request")) else None
 
 
 def setup(app: Sphinx):

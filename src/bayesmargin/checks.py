@@ -55,15 +55,32 @@ def stein_check(
     ``centre`` is the mean of all draws, where those given are only some of them.
     """
     flat = draws.reshape(-1, draws.shape[-1])
-    count = _affordable(target, min(400, len(flat)))
-    chosen = np.ascontiguousarray(flat[np.linspace(0, len(flat) - 1, count).astype(int)])
-    gradients = np.empty_like(chosen)
+    chosen = spread_draws(draws, _affordable(target, min(400, len(flat))))
     mean = flat.mean(axis=0) if centre is None else centre
-    _gradients(full_batch(target), chosen, rng, work, gradients)
-    products = np.einsum("ij,ij->i", chosen - mean, gradients) / flat.shape[1]
-    error = float(products.std() / np.sqrt(count))
+    return stein_identity(chosen, full_gradients(target, chosen, work, rng), mean)
+
+
+def spread_draws(draws: FloatArray, count: int) -> FloatArray:
+    """Some draws of all chains, evenly spread, as a matrix."""
+    flat = draws.reshape(-1, draws.shape[-1])
+    return np.ascontiguousarray(flat[np.linspace(0, len(flat) - 1, count).astype(int)])
+
+
+def full_gradients(
+    target: Target, positions: FloatArray, work: Workspace, rng: np.random.Generator
+) -> FloatArray:
+    """Gradients without noise at some positions."""
+    gradients = np.empty_like(positions)
+    _gradients(full_batch(target), positions, rng, work, gradients)
+    return gradients
+
+
+def stein_identity(chosen: FloatArray, gradients: FloatArray, mean: FloatArray) -> SteinCheck:
+    """Stein's identity from gradients at some draws; ``mean`` is that of all draws."""
+    products = np.einsum("ij,ij->i", chosen - mean, gradients) / chosen.shape[1]
+    error = float(products.std() / np.sqrt(len(chosen)))
     # Draws of a sound chain scatter by chance alone; wilder ones are no excuse for a bias.
-    chance = float(np.sqrt(2.0 / (count * flat.shape[1])))
+    chance = float(np.sqrt(2.0 / chosen.size))
     return SteinCheck(float(products.mean() - 1.0), min(error, WILDEST * chance))
 
 
@@ -74,11 +91,11 @@ def gradient_noise(
     sizes = np.diff(target.strata.start)
     if np.all(target.strata.take == sizes):
         return 0.0
-    flat = draws.reshape(-1, draws.shape[-1])
-    places = np.ascontiguousarray(flat[np.linspace(0, len(flat) - 1, 8).astype(int)])
-    repeats = 40 if flat.shape[1] < 10_000 else 4
-    exact, noisy = np.empty_like(places), np.empty((repeats, flat.shape[1]))
-    _gradients(full_batch(target), places, rng, work, exact)
+    places = spread_draws(draws, 8)
+    size = places.shape[1]
+    repeats = 40 if size < 10_000 else 4
+    noisy = np.empty((repeats, size))
+    exact = full_gradients(target, places, work, rng)
     total = 0.0
     for place, truth in zip(places, exact, strict=True):
         _gradients(target, np.repeat(place[None], repeats, axis=0), rng, work, noisy)

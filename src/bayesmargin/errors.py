@@ -25,6 +25,14 @@ class DivergenceError(ArithmeticError):
     """A chain left every bounded region: the step chosen is too large for this target."""
 
 
+class PartitionError(RuntimeError):
+    """A partition of a Dask collection could not be read, or holds what a fit cannot use."""
+
+
+class ClusterError(RuntimeError):
+    """The Dask cluster cannot finish the work: its scheduler is gone, or a task kills workers."""
+
+
 class DataError(ValueError):
     """A file or table cannot be used as it is; the message says where and what to do."""
 

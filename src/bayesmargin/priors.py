@@ -92,3 +92,25 @@ def laplace_energy(prior, weights):  # type: ignore[no-untyped-def] # noqa: D103
     for j in range(weights.shape[0]):
         total += abs(weights[j]) * prior.inverse_scale[j]
     return total
+
+
+class CorrectedPrior(NamedTuple):
+    r"""A prior plus the quadratic :math:`(w - m)^T M (w - m)/2`, whose matrix may be indefinite.
+
+    Chains that see only a part of the rows carry a Gaussian picture of the others this way
+    (:mod:`bayesmargin.distributed.stations`).
+    """
+
+    prior: Any
+    centre: FloatArray
+    matrix: FloatArray
+
+
+@implements(prior_gradient, CorrectedPrior, borrows=True)
+def corrected_gradient(prior, weights, out):  # type: ignore[no-untyped-def] # noqa: D103
+    prior_gradient(prior.prior, weights, out)
+    for i in range(weights.shape[0]):
+        total = 0.0
+        for j in range(weights.shape[0]):
+            total += prior.matrix[i, j] * (weights[j] - prior.centre[j])
+        out[i] += total

@@ -71,13 +71,17 @@ class _Supervisor:
         """
         stretch = self.journal.stretch(ensemble.chains, n_draws)
         done, size, resumed, counted = stretch.done, 8, stretch.done, self.iterations
+        fixed = ensemble.round_draws(thin) if ensemble.round_draws else None
         began = time.perf_counter()
         while done < n_draws:
-            size = min(size, n_draws - done)
+            size = min(fixed or size, n_draws - done)
             start = time.perf_counter()
             try:
                 with stretch.round(size):
-                    run_chains(ensemble.chains, size, thin, self.n_jobs)
+                    if ensemble.advance is not None:
+                        ensemble.advance(size, thin)
+                    else:
+                        run_chains(ensemble.chains, size, thin, self.n_jobs)
             except DivergenceError:
                 self.iterations = counted  # how many there were depends on the clock
                 raise
@@ -221,7 +225,9 @@ def _attempt(
         supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
         return None
     noise, stein = 0.0, SteinCheck(0.0, np.inf)
-    if ensemble.target is not None:
+    if ensemble.checks is not None:
+        noise, stein = ensemble.checks(positions, rng)
+    elif ensemble.target is not None:
         work = workspace(ensemble.target, working_type(ensemble.target))
         checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
         noise = gradient_noise(ensemble.target, checked, work, rng)

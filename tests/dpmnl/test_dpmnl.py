@@ -15,6 +15,9 @@ from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
 from bayesmargin.models.dpmnl.state import draw_base, empty_experts, fill_log_classes, start_hyper
 
+# Short chains: what they say about themselves is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
+
 ROWS, FEATURES, CLASSES = 3, 1, 2
 
 

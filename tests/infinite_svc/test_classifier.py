@@ -11,6 +11,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from bayesmargin.models.infinite_svc import InfiniteSVC
 
+# Short chains: what they say about themselves is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 QUICK = {"n_sweeps": 30, "n_draws": 10, "random_state": 0}
 
 

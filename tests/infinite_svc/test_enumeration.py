@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from enumeration import canonical, exact_posterior
 
-from bayesmargin.models.infinite_svc.assignments import EXACT, PRIOR_DRAW
+from bayesmargin.models.infinite_svc.births import EXACT, PRIOR_DRAW
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation

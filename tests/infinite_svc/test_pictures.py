@@ -7,6 +7,9 @@ from sklearn.datasets import make_blobs
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from bayesmargin.models.infinite_svc.pictures import plot_co_clustering, plot_regions, plot_sizes
 
+# Short chains: what they say about themselves is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
+
 
 @pytest.fixture(scope="module")
 def fitted():

@@ -131,7 +131,7 @@ def test_progress_in_a_log_file(capsys):
     BayesianLinearSVC(random_state=0, verbose=1, n_draws=100).fit(X, y)
     said = capsys.readouterr().err
     assert "warm-up" in said
-    assert "sampling: 100/100 draws" in said
+    assert "sampling: 100/100" in said
     assert "worst R-hat" in said
 
 

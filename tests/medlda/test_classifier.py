@@ -212,6 +212,16 @@ def test_other_vocabulary_and_new_words(corpus):
     assert model.predict(empty).shape == (2,)
 
 
+def test_words_that_training_has_not_met_say_nothing(corpus):
+    (X, y), (new, _) = corpus
+    wide = sp.hstack([X, sp.csr_matrix((X.shape[0], 2))]).tocsr()
+    model = small().fit(wide, y)
+    strange = sp.csr_matrix(np.full((new.shape[0], 2), 3.0))
+    without = sp.hstack([new, sp.csr_matrix(strange.shape)]).tocsr()
+    found = model.decision_function(sp.hstack([new, strange]).tocsr())
+    np.testing.assert_array_equal(found, model.decision_function(without))
+
+
 def test_empty_documents_teach_nothing_but_do_no_harm(corpus):
     (X, y), (new, truth) = corpus
     padded = sp.vstack([X, sp.csr_matrix((20, N_WORDS), dtype=int)]).tocsr()

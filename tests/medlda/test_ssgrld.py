@@ -6,9 +6,10 @@ import pytest
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
+from bayesmargin.models.medlda.flow import absorb, catch_up, quantile_table
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.medlda.ssgrld import Chain, Settings, starting_weights
-from bayesmargin.models.medlda.topics import step_scir, step_sgrld
+from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.random import spawn_generators
 
@@ -64,11 +65,14 @@ def test_thermostat_absorbs_the_noise_of_minibatches():
 
 
 def test_every_class_starts_with_topics_of_its_own():
-    coef = starting_weights(LabelSetHinge(1.0, 10.0), 3, 7)
-    assert (coef.argmax(axis=1) == [0, 1, 2]).all()
+    rng = np.random.default_rng(1)
+    coef = starting_weights(LabelSetHinge(1.0, 10.0), 3, 7, rng)
+    assert sorted(coef.argmax(axis=1)) == [0, 1, 2]
     assert (coef.sum(axis=0) == 10.0).all()
-    binary = starting_weights(MultiTaskHinge(1.0, 10.0), 1, 4)
-    np.testing.assert_array_equal(binary, [[-10.0, 10.0, -10.0, 10.0]])
+    binary = starting_weights(MultiTaskHinge(1.0, 10.0), 1, 4, rng)
+    np.testing.assert_array_equal(np.abs(binary), 10.0)
+    np.testing.assert_array_equal(binary[:, :2], -binary[:, 1::-1])
+    np.testing.assert_array_equal(binary[:, :2], binary[:, 2:])
 
 
 def make_chain(seed, **changes):
@@ -91,7 +95,7 @@ def make_chain(seed, **changes):
 
 
 @jit
-def run_chain(rng, exact, hinge, corpus, n_steps, sweeps, steps, visits, work):
+def run_chain(rng, exact, table, hinge, corpus, n_steps, sweeps, steps, visits, work):
     """The steps of ``Chain.step`` for two documents at once, compiled, with constant steps.
 
     The assignments that each document ends with are counted as one state.
@@ -103,9 +107,18 @@ def run_chain(rng, exact, hinge, corpus, n_steps, sweeps, steps, visits, work):
     topics, sums = np.zeros((VOCABULARY, width), dtype=np.float32), np.zeros(width)
     topics[:, :N_TOPICS] = 1.0
     coef, by_topic = np.zeros(N_TOPICS), np.zeros((width, 1))
-    scale, pull = np.zeros(width, dtype=np.float32), np.zeros(width)
-    counts = np.zeros((1, VOCABULARY, width), dtype=np.int32)
-    for _ in range(n_steps):
+    scale, rates = np.zeros(width, dtype=np.float32), np.zeros(width, dtype=np.float32)
+    counts = np.zeros((VOCABULARY, width), dtype=np.int32)
+    lanes = rng.integers(1, 2**32, size=width).astype(np.uint32)
+    marks, partial = np.ones(VOCABULARY, dtype=np.int8), np.zeros(width, dtype=np.float32)
+    priors = np.zeros(width, dtype=np.float32)
+    priors[:N_TOPICS] = BETA
+    stream, change = np.array([3], dtype=np.uint64), np.zeros(width)
+    moved, everything = np.zeros((VOCABULARY, 2)), np.arange(VOCABULARY)
+    for t in range(n_steps):
+        clock = t * topic_step
+        if exact:
+            catch_up(rng, stream, table, topics, moved, everything, N_TOPICS, BETA, clock, change)
         gradient, totals = np.zeros((1, width)), np.zeros(width)
         for k in range(N_TOPICS):
             sums[k] = topics[:, k].sum()
@@ -127,7 +140,7 @@ def run_chain(rng, exact, hinge, corpus, n_steps, sweeps, steps, visits, work):
                 ALPHA,
                 n_sweeps,
                 n_discarded,
-                counts[0],
+                counts,
                 totals,
                 gradient,
                 work,
@@ -140,11 +153,27 @@ def run_chain(rng, exact, hinge, corpus, n_steps, sweeps, steps, visits, work):
             slope = coef[k] - inflation * gradient[0, k]
             noise = np.sqrt(weight_step) * rng.standard_normal()
             coef[k] += -0.5 * weight_step * slope + noise
-            pull[k] = inflation * totals[k] / sums[k]
+            rates[k] = 1.0 + inflation * totals[k] / sums[k]
         if exact:
-            step_scir(rng, topics, counts, N_TOPICS, BETA, inflation, topic_step, sums)
+            absorb(
+                rng,
+                stream,
+                table,
+                topics,
+                moved,
+                everything,
+                counts,
+                N_TOPICS,
+                BETA,
+                inflation,
+                topic_step,
+                clock + topic_step,
+                change,
+            )
         else:
-            step_sgrld(rng, topics, counts, pull, N_TOPICS, BETA, inflation, topic_step, sums)
+            step_sgrld(
+                lanes, topics, marks, counts, rates, priors, inflation, topic_step, partial, sums
+            )
 
 
 CASES = [
@@ -168,7 +197,8 @@ def test_chain_has_the_enumerated_posterior_of_assignments(sampler, topic_step, 
     rng = np.random.default_rng(5)
     exact = sampler == "scir"
     steps = (topic_step, 0.5 * topic_step)
-    run_chain(rng, exact, hinge, corpus, n_steps, (20, 5), steps, visits, work)
+    table = quantile_table(min(BETA, 0.5))
+    run_chain(rng, exact, table, hinge, corpus, n_steps, (20, 5), steps, visits, work)
     # Topics have no names: the mirrored law is the same law, and folding halves the noise.
     folded = 0.5 * (visits + visits[::-1]) / visits.sum()
     assert total_variation(folded, enumerate_collapsed()) < tolerance

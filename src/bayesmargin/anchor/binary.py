@@ -13,6 +13,7 @@ what a sampler needs: a centre near the posterior mean, the metric, the state of
 control variates, and through :math:`\Phi(-|t_d|)` the chance that the row changes it.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy import linalg
 from scipy.special import ndtr
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.beliefs import normal_density
+from bayesmargin.beliefs import Belief, normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_scores, block_sum
 from bayesmargin.rows.source import DenseSource
@@ -30,6 +31,9 @@ MAX_ITERATIONS = 60
 TOLERANCE = 0.02  # posterior standard deviations, far below what the sampler corrects anyway
 CERTAIN = 8.5  # standard deviations beyond which a row's state is not in doubt (Phi < 1e-16)
 SUBSAMPLE = 50_000  # rows, or this times smaller than the problem, that give a start
+
+Energy = tuple[float, FloatArray, FloatArray]
+"""Expected energy under a Gaussian: value, gradient, Hessian."""
 
 
 class SlackMoments:
@@ -64,10 +68,8 @@ class SlackMoments:
         return centre, near, chosen, np.maximum(deviation, 1e-300)
 
 
-def _expected_energy(
-    problem: Problem, anchor: GaussianAnchor
-) -> tuple[float, FloatArray, FloatArray]:
-    """Expected energy under the Gaussian: value, gradient, Hessian."""
+def expected_hinges(problem: Problem, anchor: GaussianAnchor) -> Energy:
+    """Expected energy of the hinges alone: a sum over rows, wherever they are."""
     size = anchor.mean.shape[0]
     value, gradient, hessian = 0.0, np.zeros(size), np.zeros((size, size))
     moments = SlackMoments(problem, anchor)
@@ -84,9 +86,14 @@ def _expected_energy(
             chosen.astype(float, copy=False) * np.sqrt(cost[near] * density / deviation)[:, None]
         )
         hessian += weighted.T @ weighted
-    extra, slope, curvature = problem.prior.expectation(anchor.mean, anchor.variances())
-    hessian += np.diag(curvature) if curvature.ndim == 1 else curvature
-    return value + extra, gradient + slope, hessian
+    return value, gradient, hessian
+
+
+def with_prior(prior: Belief, anchor: GaussianAnchor, hinges: Energy) -> Energy:
+    """Expected energy of hinges and prior."""
+    extra, slope, curvature = prior.expectation(anchor.mean, anchor.variances())
+    own = np.diag(curvature) if curvature.ndim == 1 else curvature
+    return hinges[0] + extra, hinges[1] + slope, hinges[2] + own
 
 
 def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
@@ -109,9 +116,9 @@ def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnc
     that brings the mean within a few posterior standard deviations, from where two or three passes
     over all rows finish.
     """
-    size = max(SUBSAMPLE, 20 * problem.source.n_columns)
-    if problem.source.n_rows < 4 * size:
-        return _newton(problem)
+    size = subsample_size(problem.source.n_rows, problem.source.n_columns)
+    if size == 0:
+        return _on_rows(problem)
     index = np.sort(rng.choice(problem.source.n_rows, size, replace=False))
     part = replace(
         problem,
@@ -119,16 +126,33 @@ def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnc
         label=problem.label[index],
         cost=problem.cost[index] * (problem.source.n_rows / size),
     )
-    return _newton(problem, _newton(part))
+    return _on_rows(problem, _on_rows(part))
 
 
-def _newton(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
-    """Newton steps on the mean and the precision; one that raises the divergence is shortened."""
-    size = problem.n_weights
+def subsample_size(n_rows: int, n_columns: int) -> int:
+    """Rows that give a start, or zero where starting on all of them is as quick."""
+    size = max(SUBSAMPLE, 20 * n_columns)
+    return size if n_rows >= 4 * size else 0
+
+
+def _on_rows(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
+    def energy(anchor: GaussianAnchor) -> Energy:
+        return with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
+
+    return newton(energy, problem.n_weights, start)
+
+
+def newton(
+    energy: Callable[[GaussianAnchor], Energy], size: int, start: GaussianAnchor | None = None
+) -> GaussianAnchor:
+    """Newton steps on the mean and the precision; one that raises the divergence is shortened.
+
+    ``energy`` is all that touches the rows, once a step.
+    """
     anchor = start or GaussianAnchor(np.zeros(size), np.eye(size))
     precision = linalg.inv(anchor.factor @ anchor.factor.T)
     log_det = float(np.linalg.slogdet(precision)[1])
-    value, gradient, hessian = _expected_energy(problem, anchor)
+    value, gradient, hessian = energy(anchor)
     divergence = value + 0.5 * log_det
     iterations = 0
     for iterations in range(1, MAX_ITERATIONS + 1):
@@ -138,7 +162,7 @@ def _newton(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAn
             factor, log_det = inverse_factor(mixed)
             move = -factor @ (factor.T @ gradient)
             proposal = GaussianAnchor(anchor.mean + length * move, factor, iterations)
-            value, new_gradient, new_hessian = _expected_energy(problem, proposal)
+            value, new_gradient, new_hessian = energy(proposal)
             new_divergence = value + 0.5 * log_det
             if new_divergence <= divergence + 1e-6 * (1.0 + abs(divergence)) or length < 1e-3:
                 break

@@ -13,12 +13,15 @@ Mean and covariance are found in turn. The covariance is full for up to :data:`F
 one block a class for up to that many features, and diagonal beyond.
 """
 
+from typing import Protocol
+
 import numpy as np
 from scipy import optimize
 from scipy.special import logsumexp, softmax
 
 from bayesmargin.anchor.binary import inverse_factor
 from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.beliefs import Belief
 from bayesmargin.problem import Problem
 from bayesmargin.types import FloatArray, IntArray
 
@@ -83,21 +86,20 @@ def _temperatures(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
 
 
 def _energy(
-    problem: Problem, anchor: GaussianAnchor, temperature: FloatArray
+    problem: Problem, mean: FloatArray, temperature: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Smoothed energy and its gradient at the anchor's mean."""
+    """Smoothed energy of the hinges and its gradient at ``mean``: sums over rows."""
     value, gradient = 0.0, np.zeros((problem.n_classes, problem.source.n_columns))
     for span, values in problem.source.blocks():
         cost, tau = problem.cost[span], temperature[span, None]
-        options = _options(problem, span, values, anchor.mean)
+        options = _options(problem, span, values, mean)
         rows, label = np.arange(len(options)), problem.label[span]
         own = options[rows, label]
         value += float(cost @ (tau[:, 0] * logsumexp(options / tau, axis=1) - own))
         push = softmax(options / tau, axis=1) * cost[:, None]
         push[rows, label] -= cost
         gradient += push.T @ values
-    extra, slope, _ = problem.prior.expectation(anchor.mean, anchor.variances())
-    return value + extra, gradient.ravel() + slope
+    return value, gradient.ravel()
 
 
 def _curvature(
@@ -132,9 +134,9 @@ def _curvature(
     return total
 
 
-def _with_prior(problem: Problem, anchor: GaussianAnchor, curvature: FloatArray) -> FloatArray:
+def _with_prior(prior: Belief, anchor: GaussianAnchor, curvature: FloatArray) -> FloatArray:
     """Factor of the covariance whose precision is the data's curvature plus the prior's."""
-    _, _, extra = problem.prior.expectation(anchor.mean, anchor.variances())
+    _, _, extra = prior.expectation(anchor.mean, anchor.variances())
     if curvature.ndim == 1:
         return 1.0 / np.sqrt(curvature + (extra if extra.ndim == 1 else np.diag(extra)))
     if curvature.ndim == 2:
@@ -165,32 +167,90 @@ def initial_factor(n_blocks: int, n_columns: int) -> FloatArray:
     return np.ones(n_blocks * n_columns)
 
 
+class RowSums(Protocol):
+    """What the alternation needs of the rows, wherever they are."""
+
+    prior: Belief
+    n_classes: int
+    n_columns: int
+
+    def smooth_at(self, anchor: GaussianAnchor) -> None:
+        """Take the temperatures of the rows from ``anchor`` from now on."""
+
+    def energy(self, mean: FloatArray) -> tuple[float, FloatArray]:
+        """Smoothed energy of the hinges and its gradient."""
+
+    def curvature(self, mean: FloatArray) -> FloatArray:
+        """Smoothed Hessian of the hinges in the structure of the anchor's factor."""
+
+
+class _Here:
+    """Sums over the rows of a problem of this machine."""
+
+    def __init__(self, problem: Problem, rows: IntArray) -> None:
+        self.problem, self.rows = problem, rows
+        self.prior, self.n_classes = problem.prior, problem.n_classes
+        self.n_columns = problem.source.n_columns
+
+    def smooth_at(self, anchor: GaussianAnchor) -> None:
+        self.anchor, self.temperature = anchor, _temperatures(self.problem, anchor)
+
+    def energy(self, mean: FloatArray) -> tuple[float, FloatArray]:
+        return _energy(self.problem, mean, self.temperature)
+
+    def curvature(self, mean: FloatArray) -> FloatArray:
+        anchor = GaussianAnchor(mean, self.anchor.factor)
+        return _curvature(self.problem, anchor, self.temperature, self.rows)
+
+
+def smoothed_energy(
+    problem: Problem, anchor: GaussianAnchor, mean: FloatArray
+) -> tuple[float, FloatArray]:
+    """Energy of the hinges at ``mean``, smoothed at ``anchor``, and its gradient."""
+    return _energy(problem, mean, _temperatures(problem, anchor))
+
+
+def smoothed_curvature(
+    problem: Problem, anchor: GaussianAnchor, mean: FloatArray, rows: IntArray
+) -> FloatArray:
+    """Hessian of the hinges at ``mean``, smoothed at ``anchor``, estimated from some rows."""
+    temperature = _temperatures(problem, anchor)
+    return _curvature(problem, GaussianAnchor(mean, anchor.factor), temperature, rows)
+
+
 def fit_multiclass_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
     """Gaussian anchor by alternating a smooth convex minimisation and a new covariance."""
-    size = problem.n_weights
-    anchor = GaussianAnchor(
-        np.zeros(size), initial_factor(problem.n_classes, problem.source.n_columns)
-    )
-    n_rows = problem.source.n_rows
-    rows = np.sort(rng.permutation(n_rows)[: max(CURVATURE_ROWS, 2 * problem.source.n_columns)])
+    count = max(CURVATURE_ROWS, 2 * problem.source.n_columns)
+    rows = np.sort(rng.permutation(problem.source.n_rows)[:count])
+    return alternate(_Here(problem, rows))
+
+
+def alternate(sums: RowSums, start: GaussianAnchor | None = None) -> GaussianAnchor:
+    """Minimise the smoothed energy, renew the covariance, until neither moves."""
+    size = sums.n_classes * sums.n_columns
+    anchor = start
+    if anchor is None:
+        factor = initial_factor(sums.n_classes, sums.n_columns)
+        anchor = GaussianAnchor(np.zeros(size), factor)
     passes, before = 0, np.inf
     for _ in range(OUTER_ITERATIONS):
-        temperature = _temperatures(problem, anchor)
+        sums.smooth_at(anchor)
 
         def objective(
-            position: FloatArray, anchor: GaussianAnchor = anchor, tau: FloatArray = temperature
+            position: FloatArray, anchor: GaussianAnchor = anchor
         ) -> tuple[float, FloatArray]:
             mean = anchor.mean + _times_factor(anchor.factor, position)
-            value, gradient = _energy(problem, GaussianAnchor(mean, anchor.factor), tau)
-            return value, _times_factor(anchor.factor, gradient, transpose=True)
+            value, gradient = sums.energy(mean)
+            extra, slope, _ = sums.prior.expectation(mean, anchor.variances())
+            return value + extra, _times_factor(anchor.factor, gradient + slope, transpose=True)
 
         found = optimize.minimize(
             objective, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": 40}
         )
         passes += found.nfev + 2
         anchor = GaussianAnchor(anchor.mean + _times_factor(anchor.factor, found.x), anchor.factor)
-        curvature = _curvature(problem, anchor, temperature, rows)
-        anchor = GaussianAnchor(anchor.mean, _with_prior(problem, anchor, curvature), passes)
+        factor = _with_prior(sums.prior, anchor, sums.curvature(anchor.mean))
+        anchor = GaussianAnchor(anchor.mean, factor, passes)
         log_det = float(np.mean(np.log(anchor.variances())))
         settled = abs(log_det - before) < 0.02
         before = log_det

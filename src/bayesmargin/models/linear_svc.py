@@ -4,15 +4,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from bayesmargin.beliefs import Belief
 from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.distributed import is_collection
 from bayesmargin.models.linear_fit import (
-    FULL_COVARIANCE,
     LinearData,
     calibrate,
     merged,
@@ -21,7 +21,7 @@ from bayesmargin.models.linear_fit import (
     sample_linear,
     split_weights,
 )
-from bayesmargin.models.scores import draw_scores, rows_at_a_time
+from bayesmargin.models.linear_predictions import ROW_TYPES, LinearPredictions
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
 from bayesmargin.models.watching import linear_glance
 from bayesmargin.posterior import Posterior
@@ -32,12 +32,10 @@ from bayesmargin.rows.sparse import canonical
 from bayesmargin.sampling import Run
 from bayesmargin.saving.journal import Journal
 from bayesmargin.saving.mixin import SavedMixin
-from bayesmargin.types import FloatArray, IntArray
-
-ROW_TYPES = [np.float64, np.float32]
+from bayesmargin.types import FloatArray
 
 
-class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
+class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
     r"""Bayesian linear SVM: the hinge loss as a pseudo-likelihood, the answer a posterior.
 
     .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(-C\,(\ell - y_d\,w \cdot x_d)_+
@@ -146,25 +144,34 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or FileRows of shape (n_samples, n_features)
+        X : array-like, sparse matrix, FileRows or Dask collection of shape (n_samples, n_features)
             Sparse matrices of many features are never made dense. Files larger than memory are
-            opened with :func:`bayesmargin.rows.open_rows`.
+            opened with :func:`bayesmargin.rows.open_rows`. A Dask array, a Dask data frame or a
+            list of delayed ``(X, y)`` partitions is fitted where it lies, on the workers of the
+            active client.
         y : array-like of shape (n_samples,)
             Class labels of any type; may be left out when ``X`` is a file that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         """
         check_linear_settings(self)
+        if is_collection(X):
+            from bayesmargin.distributed.linear import fit_collection
+
+            fit_collection(self, X, y, sample_weight)
+            return self
         X, y = self._training_rows(X, y, reset=True)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        self.classes_ = np.unique(y[weight > 0.0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds only one class, {self.classes_[0]!r}: a classifier needs at least 2 "
-                "classes"
-            )
+        self._set_classes(np.unique(y[weight > 0.0]))
         return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
+
+    def _set_classes(self, classes: Any) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds only one class, {classes[0]!r}: a classifier needs at least 2 classes"
+            )
+        self.classes_ = classes
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on from the current posterior with further rows.
@@ -214,9 +221,6 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         )
         return (canonical(X) if sparse.issparse(X) else X), y
 
-    def _n_blocks(self) -> int:
-        return 1 if len(self.classes_) == 2 else len(self.classes_)
-
     def _one_vs_rest(self) -> bool:
         return self.multi_class == "ovr" and len(self.classes_) > 2
 
@@ -239,12 +243,12 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
                 run = sample_linear(
                     data, priors, self, sampler, generators, progress, journal, glance
                 )
-            self._store(run)
-            self.diagnostics_: Diagnostics = run.diagnostics
-            self.link_: Link = calibrate(data, run.weights, self, generators[-1])
+            self._store(run, calibrate(data, run.weights, self, generators[-1]))
         return self
 
-    def _store(self, run: Run) -> None:
+    def _store(self, run: Run, link: Link) -> None:
+        self.diagnostics_: Diagnostics = run.diagnostics
+        self.link_ = link
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
@@ -262,90 +266,3 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
             {**run.info, **settings},
         )
-
-    def _draws(self) -> tuple[FloatArray, FloatArray]:
-        """Draws of coefficients (draw, block, feature) and intercepts (draw, block)."""
-        coef, blocks = self.posterior_.flat("coef"), self._n_blocks()
-        intercept = self.posterior_.flat("intercept").reshape(len(coef), blocks)
-        return (coef[:, None] if blocks == 1 else coef), intercept
-
-    def _rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if isinstance(X, FileRows):
-            X.checked_labels(self, None, reset=False, needed=False)
-            return X
-        X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
-        return canonical(X) if sparse.issparse(X) else X
-
-    def decision_function(self, X: Any, return_std: bool = False) -> Any:
-        """Posterior mean of the scores, and with ``return_std`` their posterior sd.
-
-        Returns
-        -------
-        scores : array of shape (n_samples,) or (n_samples, n_classes)
-        std : array of the same shape, only with ``return_std=True``
-        """
-        X = self._rows(X)
-        if isinstance(X, FileRows):
-            parts = [self._decision(part, return_std) for part in X.parts()]
-            joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        else:
-            joint = list(self._decision(X, return_std))
-        return tuple(joint) if return_std else joint[0]
-
-    def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
-        scores = X @ self.coef_.T + self.intercept_
-        scores = scores[:, 0] if self._n_blocks() == 1 else scores
-        return (scores, self._score_sd(X)) if return_std else (scores,)
-
-    def _score_sd(self, X: Any) -> FloatArray:
-        coef, intercept = self._draws()
-        count, blocks, n_features = coef.shape
-        if n_features > FULL_COVARIANCE:
-            step = rows_at_a_time(count * blocks, wide=True)
-            starts = range(0, X.shape[0], step)
-            parts = [draw_scores(X[a : a + step], coef, intercept).std(axis=0) for a in starts]
-            deviations = np.concatenate(parts) if parts else np.empty((0, blocks))
-        else:
-            deviations = np.empty((X.shape[0], blocks))
-            for k in range(blocks):
-                joint = np.column_stack([coef[:, k], intercept[:, k]])
-                root = np.linalg.qr(joint - joint.mean(axis=0), mode="r") / np.sqrt(count - 1)
-                deviations[:, k] = np.linalg.norm(X @ root[:, :-1].T + root[:, -1], axis=1)
-        return deviations[:, 0] if blocks == 1 else deviations
-
-    def predict(self, X: Any) -> Any:
-        """Class with the largest posterior mean score."""
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Posterior predictive probabilities of the classes, calibrated on the training rows.
-
-        The most probable class is the one that :meth:`predict` gives, on every row.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            scores = scores - scores.mean(axis=1, keepdims=True)
-        return self.link_.probabilities(scores)
-
-    def predict_votes(self, X: Any) -> FloatArray:
-        """Share of posterior draws that vote for each class: the Gibbs classifier's own law."""
-        X = self._rows(X)
-        if isinstance(X, FileRows):
-            return np.concatenate([self._votes(part) for part in X.parts()])
-        return self._votes(X)
-
-    def _votes(self, X: Any) -> FloatArray:
-        coef, intercept = self._draws()
-        votes = np.zeros((X.shape[0], len(self.classes_)))
-        step = rows_at_a_time(len(coef) * coef.shape[1], coef.shape[2] > FULL_COVARIANCE)
-        for start in range(0, X.shape[0], step):
-            scores = draw_scores(X[start : start + step], coef, intercept)
-            chosen: IntArray = (
-                (scores[..., 0] > 0).astype(int) if scores.shape[2] == 1 else scores.argmax(axis=2)
-            )
-            for k in range(len(self.classes_)):
-                votes[start : start + step, k] = (chosen == k).mean(axis=0)
-        return votes

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesmargin.chains import ChainLike
+from bayesmargin.checks import SteinCheck
 from bayesmargin.problem import Problem
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray
@@ -56,6 +57,12 @@ class Ensemble:
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
     movable: bool = True
     """Whether starting again around draws is of any use."""
+    advance: Callable[[int, int], None] | None = None
+    """How all chains make some draws, some iterations apart; None: in threads of this process."""
+    round_draws: Callable[[int], int] | None = None
+    """Draws a round, given their spacing; None: as many as take a fraction of a second."""
+    checks: Callable[[FloatArray, np.random.Generator], tuple[float, SteinCheck]] | None = None
+    """Gradient noise and bias check of some draws, where no single target holds all rows."""
     kept: "KeptDraws | None" = None
     """Where the chains of a wide problem put their draws; None when ``draws`` holds them."""
 

@@ -66,7 +66,11 @@ CLASSES: dict[str, Entry] = {
     "medlda.Chain": Entry(
         f"bayesmargin.{_MEDLDA}.ssgrld",
         "Chain",
-        ("settings", "mover", "generators", "time", "topics", "sums", "coef"),
+        (
+            *("settings", "mover", "generators", "streams", "lanes", "time", "clock"),
+            *("topics", "moved", "deviation", "coef"),
+        ),
+        {"_aids": None},
     ),
     "medlda.PassiveAggressive": Entry(
         f"bayesmargin.{_MEDLDA}.passive_aggressive",
@@ -97,7 +101,7 @@ CLASSES: dict[str, Entry] = {
         "Training",
         (
             *("resolved", "code", "n_words", "n_threads", "n_seen", "columns", "n_chains"),
-            *("order", "seed", "learners", "held_out"),
+            *("order", "seed", "learners", "held_out", "known", "n_labelled"),
         ),
         {"_generators": []},
     ),

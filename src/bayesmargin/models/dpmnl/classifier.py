@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
 from bayesmargin.models.dpmnl.resuming import state_of, take_up
+from bayesmargin.models.infinite_svc.convergence import trace_report, warn_if_unsettled
 from bayesmargin.models.infinite_svc.defaults import (
     default_clusters,
     first_partition,
@@ -56,6 +57,8 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
     checkpoint_every : float
         Seconds between checkpoints.
+    verbose : int
+        1 shows how the chain goes: a live bar in a terminal or notebook, a few lines in a log.
 
     Attributes
     ----------
@@ -64,13 +67,15 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         Posterior draws of the number of components.
     timings_ : dict
         Seconds spent in "total".
+    diagnostics_ : dict
+        R-hat and effective draws of the number of components.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesmargin.models.dpmnl import DPMNLClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = DPMNLClassifier(n_sweeps=40, random_state=0).fit(X, y)
+    >>> model = DPMNLClassifier(n_sweeps=36, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
     """
@@ -87,6 +92,7 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         checkpoint: Any = None,
         checkpoint_every: float = 60.0,
+        verbose: int = 0,
     ) -> None:
         self.n_sweeps = n_sweeps
         self.burn_in = burn_in
@@ -98,6 +104,7 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.verbose = verbose
 
     def _check(self) -> int:
         """Check the parameters and return the burn-in."""
@@ -139,6 +146,8 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
             trace, self._draws = self._sample(self._scaling.apply(X), labels, checkpoint)
         self.n_components_ = np.array(trace[burn_in:])
         self.timings_ = {"total": time.perf_counter() - begin}
+        self.diagnostics_ = trace_report({"components": self.n_components_[None].astype(float)})
+        warn_if_unsettled(self.diagnostics_, len(self.n_components_))
         return self
 
     def _sample(
@@ -160,7 +169,7 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         else:
             chain, trace, draws = take_up(checkpoint.state, X, labels, **settings)
         kept = np.linspace(self.n_sweeps - 1, self._check(), self.n_draws).round().astype(int)
-        with progress_for(0) as progress:
+        with progress_for(self.verbose) as progress:
             rows = watched(self.classes_)
             for sweep in range(chain.sweeps, self.n_sweeps):
                 chain.sweep()

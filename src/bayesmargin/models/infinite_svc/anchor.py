@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit, jit
 from bayesmargin.models.infinite_svc.dense import accumulate_outer, cholesky, invert_lower
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
@@ -57,7 +57,7 @@ def fill_gram(members: IntArray, rows: Rows, limit: int, gram: FloatArray) -> No
     accumulate_outer(gram, block, weight)
 
 
-@jit
+@borrowing_jit
 def fill_whitener(gram: FloatArray, curvature: float, scale: float, whitener: FloatArray) -> None:
     """Inverse Cholesky factor of I/s^2 + curvature * gram (``gram`` is overwritten)."""
     for i in range(gram.shape[0]):
@@ -68,7 +68,7 @@ def fill_whitener(gram: FloatArray, curvature: float, scale: float, whitener: Fl
     invert_lower(gram, whitener)
 
 
-@jit
+@borrowing_jit
 def curvature_share(hinge: Hinge, sharpness: float, vectors: int) -> float:
     """Curvature that one row adds to one weight vector, in units of x x'."""
     return hinge.cost * sharpness * (1.0 if vectors == 1 else 2.0 / vectors)
@@ -108,7 +108,7 @@ def renew_metric(
     fill_whitener(gram, curvature, scale, whitener)
 
 
-@jit
+@borrowing_jit
 def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: FloatArray) -> None:
     """Gradient in whitened coordinates: W g for every weight vector."""
     for y in range(gradient.shape[0]):
@@ -123,7 +123,7 @@ def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: Flo
                 result[y, i] = total
 
 
-@jit
+@borrowing_jit
 def add_unwhitened(
     width: float, whitener: FloatArray, change: FloatArray, factor: float, weights: FloatArray
 ) -> None:
@@ -139,7 +139,7 @@ def add_unwhitened(
                     weights[y, j] += scaled * whitener[i, j]
 
 
-@jit
+@borrowing_jit
 def stochastic_gradient(
     rng: np.random.Generator,
     slot: int,
@@ -164,7 +164,8 @@ def stochastic_gradient(
     used = count if everything else batch
     near = 0
     for turn in range(used):
-        d = assignment.members[begin + (turn if everything else rng.integers(0, count))]
+        place = turn if everything else min(int(rng.random() * count), count - 1)
+        d = assignment.members[begin + place]
         label, row = rows.labels[d], rows.design[d]
         fill_scores(weights, row, scores)
         option = winning_option(scores, label, hinge)
@@ -185,7 +186,7 @@ def stochastic_gradient(
     return near / used / (2.0 * hinge.margin) if used > 0 else -1.0
 
 
-@jit
+@borrowing_jit
 def note_sharpness(components: Components, slot: int, value: float) -> None:
     """Fold one estimate of the slack density into its running mean."""
     if value >= 0.0:
@@ -194,6 +195,44 @@ def note_sharpness(components: Components, slot: int, value: float) -> None:
 
 
 @jit
+def count_update(
+    slot: int,
+    renewal: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+) -> None:
+    """Note one more update of a component's weights; its metric is renewed every ``renewal``."""
+    if components.age[slot] % renewal == 0:
+        renew_metric(slot, rows, assignment, components, base, hinge)
+    components.age[slot] += 1
+
+
+@borrowing_jit
+def whitened_gradient(
+    rng: np.random.Generator,
+    slot: int,
+    batch: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+    scores: FloatArray,
+    gradient: FloatArray,
+    force: FloatArray,
+) -> None:
+    """Stochastic gradient in whitened coordinates into ``force``; the sharpness is noted."""
+    near = stochastic_gradient(
+        rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
+    )
+    note_sharpness(components, slot, near)
+    whiten(components.width[slot], components.whitener[slot], gradient, force)
+
+
+@borrowing_jit
 def squared_norm(array: FloatArray) -> float:
     """Sum of squares of a matrix."""
     total = 0.0

@@ -1,6 +1,7 @@
 """One chain: its state, how it starts, and one sweep at a time, so that it can stop anywhere."""
 
 import dataclasses
+import functools
 import math
 import time
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import jit
-from bayesmargin.models.infinite_svc.assignments import EXACT, sweep_assignments
+from bayesmargin.models.infinite_svc.assignments import sweep_assignments
+from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
 from bayesmargin.models.infinite_svc.gaussian import (
     fill_features,
@@ -87,7 +89,7 @@ def _fill_base_density(rows: Rows, scratch: Components, base: Base) -> None:
 
 def _room_for_radii(capacity: int, rows: int) -> FloatArray:
     """Store of the kept radii; none where it would take more than a gigabyte."""
-    return np.zeros((capacity, rows if capacity * rows <= _MOST_RADII else 0), np.float32)
+    return np.zeros((rows if capacity * rows <= _MOST_RADII else 0, capacity), np.float32)
 
 
 @dataclasses.dataclass
@@ -109,6 +111,13 @@ class Chain:
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
     )
 
+    @functools.cached_property
+    def empty(self) -> Components:
+        """A component without members, in slot 0 of a store of its own."""
+        empty = empty_components(1, self.rows.covariates.shape[1], 1, 1)
+        reset_to_prior(empty, self.base, 0)
+        return empty
+
     def adapt(self) -> None:
         """Steer the step of a Metropolis method towards 70% acceptance (burn-in only)."""
         method, tries = self.settings.method, self.components.tries
@@ -127,12 +136,12 @@ class Chain:
 
     def sweep(self) -> None:
         """Move the assignments, the components, the concentration and the weights once."""
-        start = time.perf_counter()
+        start = time.thread_time()
         self.moved = self._sweep_assignments()
         self.sweeps += 1
         if self.sweeps % _REBUILD_EVERY == 0:
             recompute(self.components, self.base, self.rows, self.assignment.slot)
-        middle = time.perf_counter()
+        middle = time.thread_time()
         self._split_merge()
         if self.settings.prior is not None:
             self.concentration = draw_concentration(
@@ -142,7 +151,7 @@ class Chain:
                 len(self.rows.labels),
                 *self.settings.prior,
             )
-        later = time.perf_counter()
+        later = time.thread_time()
         update_experts(
             self.settings.method,
             self.rng,
@@ -152,7 +161,7 @@ class Chain:
             self.base,
             self.settings.hinge,
         )
-        end = time.perf_counter()
+        end = time.thread_time()
         self.seconds["assignments"] += middle - start
         self.seconds["split_merge"] += later - middle
         self.seconds["weights"] += end - later
@@ -174,7 +183,6 @@ class Chain:
             )
             moved += change
             self._make_room()
-        group_members(self.assignment)
         return moved
 
     def _make_room(self) -> None:
@@ -187,7 +195,7 @@ class Chain:
             start[capacity + 1 :] = self.assignment.start[-1]
             reach = _room_for_radii(2 * capacity, len(self.rows.labels))
             if reach.size and self.assignment.reach.size:
-                reach[:capacity] = self.assignment.reach
+                reach[:, :capacity] = self.assignment.reach
             self.assignment = self.assignment._replace(start=start, reach=reach)
 
     def _split_merge(self) -> None:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.models.infinite_svc.convergence import warn_if_unsettled
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
@@ -88,6 +89,8 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
     checkpoint_every : float
         Seconds between checkpoints.
+    verbose : int
+        1 shows how the chains go: a live bar in a terminal or notebook, a few lines in a log.
 
     Attributes
     ----------
@@ -97,7 +100,8 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     concentration_ : array of the same shape
         Posterior draws of the concentration (constant unless it is learned).
     timings_ : dict
-        Seconds spent on "start", "assignments", "split_merge" and "weights", over all chains.
+        Processor seconds spent on "start", "assignments", "split_merge" and "weights", over all
+        chains (not counting other threads).
     diagnostics_ : dict
         R-hat and effective draws of label-invariant quantities, and the share of rows that moved.
     n_features_in_, feature_names_in_
@@ -108,7 +112,7 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import make_moons
     >>> from bayesmargin.models.infinite_svc import InfiniteSVC
     >>> X, y = make_moons(400, noise=0.15, random_state=0)
-    >>> model = InfiniteSVC(C=5.0, random_state=0).fit(X[:300], y[:300])
+    >>> model = InfiniteSVC(C=5.0, n_sweeps=36, random_state=0).fit(X[:300], y[:300])
     >>> bool(model.score(X[300:], y[300:]) > 0.9)
     True
     >>> model.predict_proba(X[300:]).shape
@@ -142,6 +146,7 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         checkpoint: Any = None,
         checkpoint_every: float = 60.0,
+        verbose: int = 0,
     ) -> None:
         self.concentration = concentration
         self.C = C
@@ -168,9 +173,13 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
+
+        A :class:`~bayesmargin.errors.ConvergenceWarning` says when at least 20 sweeps were kept
+        and their traces show that the partition has not settled.
 
         Parameters
         ----------
@@ -191,12 +200,17 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels.astype(np.int64), shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
-            with progress_for(0) as progress, ThreadPoolExecutor(max(1, workers)) as pool:
+            with (
+                progress_for(self.verbose) as progress,
+                ThreadPoolExecutor(max(1, workers)) as pool,
+            ):
                 rows = watched(self.classes_)
                 show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
                 run = partial(run_chain, problem, after_sweep=show)
                 runs = list(pool.map(run, generators, pages))
             self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
+        traces = {k: v for k, v in self.diagnostics_.items() if isinstance(v, dict)}
+        warn_if_unsettled(traces, self.n_components_.shape[1])
         return self
 
     def _keep(self, problem: Problem, recorders: list[Any], seconds: list[Any]) -> None:

@@ -6,13 +6,13 @@ made too small is lifted to a tiny share of its diagonal, which is what a jitter
 
 import math
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.types import FloatArray
 
 _SMALLEST_PIVOT = 1e-13
 
 
-@jit
+@borrowing_jit
 def cholesky(matrix: FloatArray) -> float:
     """Overwrite the lower triangle of ``matrix`` by its Cholesky factor; return log det."""
     size = matrix.shape[0]
@@ -34,7 +34,7 @@ def cholesky(matrix: FloatArray) -> float:
     return log_determinant
 
 
-@jit
+@borrowing_jit
 def invert_lower(factor: FloatArray, inverse: FloatArray) -> None:
     """Write the inverse of a lower triangular matrix into ``inverse``; its upper part is zero."""
     size = factor.shape[0]
@@ -50,7 +50,7 @@ def invert_lower(factor: FloatArray, inverse: FloatArray) -> None:
         inverse[i, i] = scale
 
 
-@jit
+@borrowing_jit
 def solve_lower(factor: FloatArray, vector: FloatArray) -> None:
     """Overwrite ``vector`` by the solution of ``factor @ solution = vector``."""
     for i in range(vector.shape[0]):
@@ -60,7 +60,7 @@ def solve_lower(factor: FloatArray, vector: FloatArray) -> None:
         vector[i] = entry / factor[i, i]
 
 
-@jit
+@borrowing_jit
 def solve_lower_transposed(factor: FloatArray, vector: FloatArray) -> None:
     """Overwrite ``vector`` by the solution of ``factor.T @ solution = vector``."""
     for i in range(vector.shape[0] - 1, -1, -1):
@@ -70,7 +70,7 @@ def solve_lower_transposed(factor: FloatArray, vector: FloatArray) -> None:
             vector[j] -= factor[i, j] * entry
 
 
-@jit
+@borrowing_jit
 def dot(first: FloatArray, second: FloatArray) -> float:
     """Inner product of two short vectors."""
     total = 0.0
@@ -79,7 +79,7 @@ def dot(first: FloatArray, second: FloatArray) -> float:
     return total
 
 
-@jit
+@borrowing_jit
 def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
     """Inner product of one row of ``matrix`` with a vector; hot loops make no views."""
     total = 0.0
@@ -88,7 +88,7 @@ def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
     return total
 
 
-@jit
+@borrowing_jit
 def accumulate_outer(total: FloatArray, block: FloatArray, weight: FloatArray) -> None:
     """Add ``block.T @ diag(weight) @ block`` to the lower triangle of ``total``.
 

@@ -26,7 +26,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit, jit
 from bayesmargin.models.infinite_svc.dense import cholesky, dot, invert_lower
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
@@ -50,7 +50,7 @@ def student_table(dimension: int, strength: float, degrees: float, rows: int) ->
     return table
 
 
-@jit
+@borrowing_jit
 def fill_features(row: FloatArray, features: FloatArray) -> None:
     """Quadratic features of a row: products x_i x_j for j <= i, then x, then 1."""
     size = row.shape[0]
@@ -65,7 +65,7 @@ def fill_features(row: FloatArray, features: FloatArray) -> None:
     features[position + size] = 1.0
 
 
-@jit
+@borrowing_jit
 def log_share(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times predictive density at squared radius ``square`` (no member)."""
     count = components.population[slot]
@@ -74,7 +74,7 @@ def log_share(components: Components, base: Base, slot: int, square: float) -> f
     return components.height[slot] - power * math.log1p(kappa / (kappa + 1.0) * square)
 
 
-@jit
+@borrowing_jit
 def surely_below(
     floor: float, height: float, count: int, strength: float, degrees: float, square: float
 ) -> bool:
@@ -87,7 +87,7 @@ def surely_below(
     return (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled)
 
 
-@jit
+@borrowing_jit
 def log_predictive(components: Components, base: Base, slot: int, features: FloatArray) -> float:
     """Log density of a row that is no member of the component."""
     count = components.population[slot]
@@ -95,7 +95,7 @@ def log_predictive(components: Components, base: Base, slot: int, features: Floa
     return value - math.log(count) if count > 0 else value
 
 
-@jit
+@borrowing_jit
 def log_predictive_without(
     components: Components, base: Base, slot: int, features: FloatArray
 ) -> float:
@@ -105,7 +105,7 @@ def log_predictive_without(
     return log_share_without(components, base, slot, square) - math.log(count - 1.0)
 
 
-@jit
+@borrowing_jit
 def log_share_without(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times density for a member, as if it were absent; radius as it stands."""
     count = components.population[slot]
@@ -119,7 +119,7 @@ def log_share_without(components: Components, base: Base, slot: int, square: flo
     )
 
 
-@jit
+@borrowing_jit
 def rebuild_form(components: Components, base: Base, slot: int) -> None:
     """Write the quadratic form and height of a component from its inverse scatter and centre."""
     count = components.population[slot]
@@ -247,7 +247,7 @@ def recompute(components: Components, base: Base, rows: Rows, slots: IntArray) -
         refactor(components, base, components.order[position])
 
 
-@jit
+@borrowing_jit
 def log_marginal(components: Components, base: Base, slot: int, empty: float) -> float:
     r"""Log evidence of the members' covariates; ``empty`` is log det of the prior scatter.
 
@@ -263,3 +263,12 @@ def log_marginal(components: Components, base: Base, slot: int, empty: float) ->
         value += math.lgamma(0.5 * (nu - j)) - math.lgamma(0.5 * (base.degrees - j))
     value += 0.5 * base.degrees * empty - 0.5 * nu * components.log_determinant[slot]
     return value + 0.5 * size * math.log(base.strength / (base.strength + count))
+
+
+@borrowing_jit
+def log_marginals(components: Components, base: Base, empty: float) -> float:
+    """Sum of :func:`log_marginal` over the components in use."""
+    total = 0.0
+    for position in range(components.size[0]):
+        total += log_marginal(components, base, components.order[position], empty)
+    return total

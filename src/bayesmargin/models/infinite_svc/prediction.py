@@ -23,17 +23,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
-from bayesmargin.models.infinite_svc.dense import dot_row
+from bayesmargin.compiling import borrowing_jit, jit
 from bayesmargin.models.infinite_svc.experts import fill_scores, log_psi_of_scores, vote
-from bayesmargin.models.infinite_svc.gaussian import fill_features
-from bayesmargin.models.infinite_svc.state import Base, Components, Hinge
+from bayesmargin.models.infinite_svc.gaussian import fill_features, surely_below
+from bayesmargin.models.infinite_svc.state import Base, Components, Hinge, feature_count
 from bayesmargin.types import FloatArray, IntArray
 
 RULES = ("probability", "vote", "score", "hard", "gibbs")
 _PROBABILITY, _VOTE, _SCORE, _HARD, _GIBBS, _COMPONENT = range(6)
 _CHUNK = 2048
-_NEGLIGIBLE_SHARE = 1e-9
+_NEGLIGIBLE_SHARE, _NEGLIGIBLE = 1e-9, 36.0
 
 
 class Draw(NamedTuple):
@@ -57,25 +56,66 @@ def take_draw(components: Components, empty: Components, concentration: float) -
 
 
 @jit
-def _fill_shares(draw: Draw, base: Base, features: FloatArray, share: FloatArray) -> None:
-    """Probability that a row with these features belongs to each component or a new one."""
+def _quadratic_features(covariates: FloatArray) -> FloatArray:
+    """Quadratic features of every row, one line each."""
+    result = np.empty((covariates.shape[0], feature_count(covariates.shape[1])))
+    for d in range(covariates.shape[0]):
+        fill_features(covariates[d], result[d])
+    return result
+
+
+@borrowing_jit
+def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: FloatArray) -> None:
+    """Probability that row d belongs to each component or a new one, from its squared radii.
+
+    Components surely :data:`_NEGLIGIBLE` nats below the best so far need no logarithm.
+    """
     number = share.shape[0]
     best = -np.inf
     for k in range(number):
-        kappa = base.strength + draw.population[k]
-        power = 0.5 * (base.degrees + draw.population[k] + 1.0)
-        square = max(0.0, dot_row(draw.form, k, features))
+        count, square = draw.population[k], max(0.0, squares[d, k])
+        floor = best - _NEGLIGIBLE
+        if surely_below(floor, draw.height[k], count, base.strength, base.degrees, square):
+            share[k] = -np.inf
+            continue
+        kappa = base.strength + count
+        power = 0.5 * (base.degrees + count + 1.0)
         share[k] = draw.height[k] - power * math.log1p(kappa / (kappa + 1.0) * square)
         best = max(best, share[k])
     total = 0.0
     for k in range(number):
-        share[k] = math.exp(share[k] - best)
+        share[k] = math.exp(share[k] - best) if share[k] > best - _NEGLIGIBLE else 0.0
         total += share[k]
     for k in range(number):
         share[k] /= total
 
 
-@jit
+@borrowing_jit
+def _add_likelihoods(weight: float, hinge: Hinge, scores: FloatArray, result: FloatArray) -> None:
+    """Add ``weight`` times the pseudo-likelihood of every class, normalised to sum to one."""
+    if scores.shape[0] == 1:
+        low = math.exp(log_psi_of_scores(scores, 0, hinge))
+        high = math.exp(log_psi_of_scores(scores, 1, hinge))
+        result[0] += weight * low / (low + high)
+        result[1] += weight * high / (low + high)
+        return
+    winner = vote(scores)
+    second = -np.inf
+    for y in range(scores.shape[0]):
+        if y != winner and scores[y] > second:
+            second = scores[y]
+    total = 0.0
+    for turn in range(2):
+        for y in range(scores.shape[0]):
+            rival = second if y == winner else scores[winner]
+            value = math.exp(-hinge.cost * max(0.0, hinge.margin + rival - scores[y]))
+            if turn == 0:
+                total += value
+            else:
+                result[y] += weight * value / total
+
+
+@borrowing_jit
 def _add_expert(
     rule: int,
     weight: float,
@@ -92,11 +132,7 @@ def _add_expert(
         for y in range(scores.shape[0]):
             result[classes - scores.shape[0] + y] += weight * scores[y]
     elif rule == _PROBABILITY:
-        total = 0.0
-        for y in range(classes):
-            total += math.exp(log_psi_of_scores(scores, y, hinge))
-        for y in range(classes):
-            result[y] += weight * math.exp(log_psi_of_scores(scores, y, hinge)) / total
+        _add_likelihoods(weight, hinge, scores, result)
     else:
         result[vote(scores)] += weight
 
@@ -107,19 +143,20 @@ def _add_draw(
     draw: Draw,
     base: Base,
     hinge: Hinge,
-    covariates: FloatArray,
+    squares: FloatArray,
     design: FloatArray,
     uniform: FloatArray,
     result: FloatArray,
 ) -> None:
-    """Add the prediction of one draw to ``result`` (rows x classes)."""
-    features, scores = np.empty(draw.form.shape[1]), np.empty(draw.weights.shape[1])
-    share = np.empty(draw.population.shape[0])
+    """Add the prediction of one draw to ``result`` (rows x classes).
+
+    ``squares`` (rows x components) holds the quadratic forms of the draw at the rows.
+    """
+    scores, share = np.empty(draw.weights.shape[1]), np.empty(draw.population.shape[0])
     number = draw.weights.shape[0]
     classes = result.shape[1]
-    for d in range(covariates.shape[0]):
-        fill_features(covariates[d], features)
-        _fill_shares(draw, base, features, share)
+    for d in range(squares.shape[0]):
+        _fill_shares(d, draw, base, squares, share)
         if rule >= _HARD:
             chosen = np.argmax(share[:number]) if rule != _GIBBS else 0
             if rule == _GIBBS:
@@ -159,9 +196,11 @@ def predict_draws(
 
     def work(begin: int) -> None:
         part = slice(begin, min(begin + _CHUNK, count))
+        features = _quadratic_features(covariates[part])
         for draw, line in zip(draws, uniform, strict=True):
             chance = line[part] if code == _GIBBS else line
-            _add_draw(code, draw, base, hinge, covariates[part], design[part], chance, result[part])
+            squares = features @ draw.form.T
+            _add_draw(code, draw, base, hinge, squares, design[part], chance, result[part])
 
     begins = range(0, count, _CHUNK)
     workers = _thread_count(threads, len(begins))
@@ -180,7 +219,10 @@ def predict_components(
 ) -> IntArray:
     """Most probable component of each row in one draw (components in use only)."""
     result = np.zeros((covariates.shape[0], 1))
-    _add_draw(_COMPONENT, draw, base, hinge, covariates, design, np.zeros(1), result)
+    for begin in range(0, covariates.shape[0], _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        squares = _quadratic_features(covariates[part]) @ draw.form.T
+        _add_draw(_COMPONENT, draw, base, hinge, squares, design[part], np.zeros(1), result[part])
     return result[:, 0].astype(np.int64)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit, jit
 from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
@@ -37,7 +37,7 @@ def fill_sides(
     refactor(sides, base, 1)
 
 
-@jit
+@borrowing_jit
 def _log_odds(sides: Components, base: Base, features: FloatArray) -> float:
     """Log odds of side 1 for a row, by size and predictive density."""
     right = max(0.0, dot(sides.form[1], features))

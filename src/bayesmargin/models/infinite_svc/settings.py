@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bayesmargin.models.infinite_svc.assignments import EXACT
+from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.prediction import RULES
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian

@@ -34,7 +34,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit, jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
@@ -94,7 +94,7 @@ def _log_partition_ratio(
     return value + math.log(left + right - 1.0) - math.log(rows - left)
 
 
-@jit
+@borrowing_jit
 def _screen(log_ratio: float) -> float:
     """Odd function of the log ratio, so that split and merge see reciprocal first stages."""
     if log_ratio > _DOUBT:

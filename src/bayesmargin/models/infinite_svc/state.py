@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -75,9 +75,10 @@ class Assignment(NamedTuple):
     winner: IntArray  #: (D,) option that attains the row's hinge at the anchor
     members: IntArray  #: (D,) row numbers, grouped by slot
     start: IntArray  #: (S + 1,) where the group of a slot begins
-    reach: FloatArray  #: (S, D) radius of each row in each component, at its last evaluation
+    reach: FloatArray  #: (D, S) radius of each row in each component, at its last evaluation
 
 
+@borrowing_jit
 def feature_count(dimension: int) -> int:
     """Length of the quadratic features of a vector: products, the vector, the constant."""
     return dimension * (dimension + 1) // 2 + dimension + 1
@@ -124,7 +125,7 @@ def grow(components: Components, capacity: int) -> Components:
     return larger
 
 
-@jit
+@borrowing_jit
 def open_slot(components: Components) -> int:
     """Take a free slot into use (the caller has made sure that there is one)."""
     position = components.size[0]
@@ -132,7 +133,7 @@ def open_slot(components: Components) -> int:
     return components.order[position]
 
 
-@jit
+@borrowing_jit
 def close_slot(components: Components, slot: int) -> None:
     """Give a slot back."""
     last = components.size[0] - 1
@@ -145,16 +146,16 @@ def close_slot(components: Components, slot: int) -> None:
     components.population[slot] = 0
 
 
-@jit
+@borrowing_jit
 def forget_radii(assignment: Assignment, components: Components, slot: int) -> None:
     """Void the kept radii of a slot: zero bounds nothing."""
     components.shrink[slot, 0] = 1.0
     components.shrink[slot, 1] = 0.0
-    if assignment.reach.shape[1] > 0:
-        assignment.reach[slot, :] = 0.0
+    if assignment.reach.shape[0] > 0:
+        assignment.reach[:, slot] = 0.0
 
 
-@jit
+@borrowing_jit
 def group_members(assignment: Assignment) -> None:
     """Fill ``members`` and ``start`` from ``slot`` by a counting sort that keeps row order."""
     start = assignment.start

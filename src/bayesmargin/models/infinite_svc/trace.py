@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bayesmargin.diagnostics import bulk_ess, rhat
 from bayesmargin.models.infinite_svc.chain import Chain
-from bayesmargin.models.infinite_svc.gaussian import log_marginal, reset_to_prior
+from bayesmargin.models.infinite_svc.convergence import trace_report
+from bayesmargin.models.infinite_svc.gaussian import log_marginals
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
-from bayesmargin.models.infinite_svc.state import Components, empty_components
 from bayesmargin.types import IntArray
 
 _MOST_LABELS = 200_000_000
 
 
-def log_partition(chain: Chain, empty: Components) -> float:
+def log_partition(chain: Chain) -> float:
     """Log of CRP times collapsed Gaussians: how probable the partition is, labels aside."""
     components, base = chain.components, chain.base
     slots = components.order[: components.size[0]]
@@ -25,8 +24,7 @@ def log_partition(chain: Chain, empty: Components) -> float:
     value += float(gammaln(components.population[slots]).sum())
     total = len(chain.rows.labels)
     value += float(gammaln(chain.concentration) - gammaln(chain.concentration + total))
-    prior = empty.log_determinant[0]
-    return value + sum(log_marginal(components, base, int(slot), prior) for slot in slots)
+    return value + log_marginals(components, base, float(chain.empty.log_determinant[0]))
 
 
 @dataclasses.dataclass
@@ -43,35 +41,25 @@ class Recorder:
 
     def note(self, sweep: int, chain: Chain) -> None:
         """Record the state after a sweep."""
-        empty = _empty_like(chain)
         self.components.append(int(chain.components.size[0]))
         self.concentration.append(chain.concentration)
-        self.partition.append(log_partition(chain, empty))
+        self.partition.append(log_partition(chain))
         self.moved.append(chain.moved / max(1, len(chain.rows.labels)))
         if sweep in self.keep:
-            self.draws.append(take_draw(chain.components, empty, chain.concentration))
+            self.draws.append(take_draw(chain.components, chain.empty, chain.concentration))
             if len(self.keep) * len(chain.rows.labels) <= _MOST_LABELS:
                 used = np.sort(chain.components.order[: chain.components.size[0]])
                 self.labels.append(np.searchsorted(used, chain.assignment.slot).astype(np.int32))
 
 
-def _empty_like(chain: Chain) -> Components:
-    empty = empty_components(1, chain.rows.covariates.shape[1], 1, 1)
-    reset_to_prior(empty, chain.base, 0)
-    return empty
-
-
 def summarise(recorders: list[Recorder], burn_in: int) -> dict[str, Any]:
-    """Split R-hat and bulk effective size of the label-invariant traces after burn-in."""
-    report: dict[str, Any] = {}
-    if len(recorders[0].components) - burn_in < 8:
-        return report  # too short to say anything
-    for name in ("components", "partition", "concentration"):
-        values = np.array([getattr(r, name)[burn_in:] for r in recorders], dtype=float)
-        report[name] = {
-            "mean": float(values.mean()),
-            "r_hat": float(rhat(values)),
-            "effective_draws": float(bulk_ess(values)),
-        }
-    report["moved"] = float(np.mean([r.moved[burn_in:] for r in recorders]))
+    """What the label-invariant traces say after burn-in, and the share of rows that moved."""
+    names = ("components", "partition", "concentration")
+    traces = {
+        name: np.array([getattr(r, name)[burn_in:] for r in recorders], dtype=float)
+        for name in names
+    }
+    report: dict[str, Any] = trace_report(traces)
+    if report:
+        report["moved"] = float(np.mean([r.moved[burn_in:] for r in recorders]))
     return report

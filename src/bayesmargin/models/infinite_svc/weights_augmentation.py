@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.models.infinite_svc.dense import (
     accumulate_outer,
     cholesky,
@@ -42,7 +42,7 @@ class Augmentation(NamedTuple):
     passes: int
 
 
-@jit
+@borrowing_jit
 def multiclass_view(scores: FloatArray, label: int, y: int, margin: float) -> tuple[float, float]:
     """Side b and threshold rho of the hinge as a function of weight vector ``y`` alone."""
     top = -np.inf
@@ -109,7 +109,7 @@ def conditional(
     cholesky(precision)
 
 
-@jit
+@borrowing_jit
 def recentre(rng: np.random.Generator, weights: FloatArray, scale: float) -> None:
     """Redraw the mean of the L weight vectors, N(0, s^2/L), which the hinge cannot see."""
     classes = weights.shape[0]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     curvature_share,
@@ -39,7 +39,7 @@ class Hamiltonian(NamedTuple):
     steps: int  #: leapfrog steps in a trajectory
 
 
-@jit
+@borrowing_jit
 def _energy_and_gradient(
     weights: FloatArray,
     members: IntArray,

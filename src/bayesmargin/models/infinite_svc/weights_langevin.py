@@ -10,10 +10,8 @@ import numpy as np
 from bayesmargin.compiling import implements
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
-    note_sharpness,
-    renew_metric,
-    stochastic_gradient,
-    whiten,
+    count_update,
+    whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
 from bayesmargin.models.infinite_svc.weights import update_expert
@@ -39,9 +37,7 @@ def _update(
     base: Base,
     hinge: Hinge,
 ) -> None:
-    if components.age[slot] % method.renewal == 0:
-        renew_metric(slot, rows, assignment, components, base, hinge)
-    components.age[slot] += 1
+    count_update(slot, method.renewal, rows, assignment, components, base, hinge)
     weights, whitener = components.weights[slot], components.whitener[slot]
     width = components.width[slot]
     scores = np.empty(weights.shape[0])
@@ -49,11 +45,9 @@ def _update(
     drift = 0.5 * method.step * method.step
     for turn in range(method.steps):
         batch = 0 if turn == 0 else method.batch
-        near = stochastic_gradient(
-            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
+        whitened_gradient(
+            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient, change
         )
-        note_sharpness(components, slot, near)
-        whiten(width, whitener, gradient, change)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 change[y, j] = method.step * rng.standard_normal() - drift * change[y, j]

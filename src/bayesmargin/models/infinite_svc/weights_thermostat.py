@@ -21,13 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
-    note_sharpness,
-    renew_metric,
-    stochastic_gradient,
-    whiten,
+    count_update,
+    whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
 from bayesmargin.models.infinite_svc.weights import update_expert
@@ -43,7 +41,7 @@ class Thermostat(NamedTuple):
     renewal: int  #: sweeps between two estimates of the metric
 
 
-@jit
+@borrowing_jit
 def _step_at_anchor(
     method: Thermostat,
     rng: np.random.Generator,
@@ -83,9 +81,7 @@ def _update(
     base: Base,
     hinge: Hinge,
 ) -> None:
-    if components.age[slot] % method.renewal == 0:
-        renew_metric(slot, rows, assignment, components, base, hinge)
-    components.age[slot] += 1
+    count_update(slot, method.renewal, rows, assignment, components, base, hinge)
     weights, momentum = components.weights[slot], components.momentum[slot]
     width, whitener = components.width[slot], components.whitener[slot]
     scores = np.empty(weights.shape[0])
@@ -97,11 +93,9 @@ def _update(
             friction = _step_at_anchor(method, rng, slot, components, base, hinge, friction)
             continue
         batch = 0 if turn == 0 else method.batch
-        near = stochastic_gradient(
-            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
+        whitened_gradient(
+            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient, force
         )
-        note_sharpness(components, slot, near)
-        whiten(width, whitener, gradient, force)
         damping = math.exp(-0.5 * friction * method.step)
         square = 0.0
         for y in range(weights.shape[0]):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.models.medlda.conditionals import (
     Workspace,
     score_document,
@@ -13,7 +13,7 @@ from bayesmargin.models.medlda.hinges import add_subgradient
 from bayesmargin.types import FloatArray, IntArray
 
 
-@jit
+@borrowing_jit
 def sample_documents(
     rng: Any,
     hinge: Any,

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -13,20 +12,26 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import check_parameters, resolve
-from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.training import Training
-from bayesmargin.models.medlda.understanding import class_topics, perplexity, top_words
+from bayesmargin.models.medlda.understanding import UnderstandingMixin
 from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray
 
 
 class MedLDAClassifier(
-    SavedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    SavedMixin,
+    UnderstandingMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     r"""Max-margin supervised topic model: topics that predict labels, with their posterior.
 
@@ -42,7 +47,7 @@ class MedLDAClassifier(
     n_topics : int, default=50
         Number of topics K.
     alpha : float or None, default=None
-        Dirichlet weight of *each* topic in a document; None is 25 / ``n_topics``.
+        Dirichlet weight of *each* topic in a document; None is 10 / ``n_topics``.
     beta : float, default=0.1
         Dirichlet weight of each word in a topic.
     C : float, default=1.0
@@ -65,24 +70,25 @@ class MedLDAClassifier(
     n_draws : int, default=10
         Posterior draws kept in a chain (spread over its second half) and averaged in predictions.
     n_passes : int or None, default=None
-        Passes over the documents: 3 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
+        Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
     batch_size : int, default=256
         Documents in a minibatch; the first are smaller (a quarter), growing to this size.
     n_sweeps : int, default=5
         Gibbs sweeps over the words of a minibatch; "ssgrld" discards the first third.
     topics : {"sgrld", "scir"}, default="sgrld"
-        How "ssgrld" moves topics: Langevin steps, or the slower flow without discretisation error.
+        How "ssgrld" moves topics: Langevin steps, or the flow without discretisation error, whose
+        cost does not depend on the vocabulary.
     weights : {"ssgld", "ssgnht"}, default="ssgld"
         How "ssgrld" moves weights: Langevin steps, or a thermostat.
     topic_step : float, default=1.0
-        Step of the topics at the start; it falls as the number of minibatches to the power 0.6.
+        Step of the topics at the start; it falls as the number of minibatches to the power 0.7.
     weight_step : float, default=0.05
         Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht".
     n_documents : int or None, default=None
         Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far.
-    validation_fraction : float, default=0.02
-        Part of the documents (300 at most) held out to learn probabilities and the threshold of
+    validation_fraction : float, default=0.05
+        Part of the documents (300 at most) held out to learn probabilities and the thresholds of
         label sets, and to report accuracy while fitting. With 0 training documents are used.
     random_state : int, Generator, RandomState or None, default=None
         Seed; equal seeds give equal results whatever ``n_jobs`` is.
@@ -148,7 +154,7 @@ class MedLDAClassifier(
         topic_step: float = 1.0,
         weight_step: float = 0.05,
         n_documents: int | None = None,
-        validation_fraction: float = 0.02,
+        validation_fraction: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -180,16 +186,20 @@ class MedLDAClassifier(
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def fit(self, X: Any, y: Any) -> "MedLDAClassifier":
+    def fit(self, X: Any, y: Any = None) -> "MedLDAClassifier":
         """Sample topics and weights from documents and labels.
 
         Parameters
         ----------
-        X : sparse matrix or array of shape (documents, vocabulary)
-            Word counts.
+        X : sparse matrix, array or Dask collection of shape (documents, vocabulary)
+            Word counts. Documents of a Dask collection stay on the workers.
         y : array of labels, or 0/1 indicator matrix of shape (documents, L)
         """
         check_parameters(self)
+        if is_collection(X):
+            from bayesmargin.distributed.medlda import fit_documents
+
+            return self._finish(fit_documents(self, X, y))
         documents, y = self._read(X, y)
         with self._checkpointing(documents, y) as checkpoint:
             training = self._begin(learn_code(y), checkpoint.random_state)
@@ -199,7 +209,7 @@ class MedLDAClassifier(
                 training.close()
             return self._finish(training)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "MedLDAClassifier":
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "MedLDAClassifier":
         """Go on with further documents: one pass over them in minibatches.
 
         Parameters
@@ -213,6 +223,10 @@ class MedLDAClassifier(
                 "method='gibbs' samples all documents together and has no partial_fit: use fit, or "
                 "method='ssgrld' or 'pa'"
             )
+        if is_collection(X):
+            from bayesmargin.distributed.medlda import partition_pairs
+
+            return self.fit_stream(partition_pairs(X, y), classes)
         first = not hasattr(self, "_training")
         documents, y = self._read(X, y, reset=first)
         if first:
@@ -264,18 +278,10 @@ class MedLDAClassifier(
         self.classes_ = training.code.classes
         self.posterior_ = [learner.posterior for learner in training.learners]
         self._first = self.posterior_[: len(training.columns)]
-        self.coef_ = self._stack_coef(self._first)
+        self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
         self._link = training.link()
         return self
-
-    @staticmethod
-    def _stack_coef(posteriors: list[TopicPosterior]) -> FloatArray:
-        if len(posteriors) == 1:
-            return posteriors[0].mean_coef()
-        # Shares of the models side by side are divided by their number; the weights make up for it.
-        blocks = [len(posteriors) * posterior.mean_coef() for posterior in posteriors]
-        return sp.block_diag(blocks).toarray()
 
     @property
     def topics_(self) -> FloatArray:
@@ -311,8 +317,12 @@ class MedLDAClassifier(
 
         With ``n_chains=1`` that is the rule of the paper, one posterior draw.
         """
+        if is_collection(X):
+            from bayesmargin.distributed.predicting import on_blocks
+
+            return on_blocks(self, "predict", X)
         scores = self._infer(X, draws)[1]
-        return self._training.code.decide(scores, self._link.threshold)
+        return self._training.code.decide(scores, self._link.cut)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities (n, L), calibrated on documents held out from training.
@@ -324,34 +334,9 @@ class MedLDAClassifier(
 
     @property
     def link_(self) -> ScoreLink:
-        """Slope of the probabilities and threshold of label sets."""
+        """Slope of the probabilities and thresholds of label sets."""
         check_is_fitted(self)
         return self._link
-
-    def top_words(self, vocabulary: Any = None, n: int = 10) -> list[list[str]]:
-        """The ``n`` most probable words of every topic.
-
-        Parameters
-        ----------
-        vocabulary : sequence of str or None
-            Word of every column; None takes the column names of the training data.
-        """
-        if vocabulary is None:
-            check_is_fitted(self)
-            numbers = [f"word{j}" for j in range(self.n_features_in_)]
-            vocabulary = getattr(self, "feature_names_in_", numbers)
-        return top_words(self.topics_, vocabulary, n)
-
-    def class_topics(self, X: Any, y: Any) -> FloatArray:
-        """Mean topic proportions of the documents of every class (L, K)."""
-        return class_topics(self.transform(X), y, self.classes_)
-
-    def perplexity(self, X: Any, random_state: Any = 0) -> float:
-        """Perplexity of held-out words: half of each document is given, the other half judged."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        counts = check_counts(X, type(self).__name__)
-        return perplexity(self, counts, random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

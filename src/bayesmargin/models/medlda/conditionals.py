@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import active_piece, excess, hinge_value
 from bayesmargin.models.medlda.streams import uniform
@@ -66,7 +66,7 @@ def make_workspace(
     )
 
 
-@jit
+@borrowing_jit
 def draw_topic(rng: Any, weight: FloatArray, row: FloatArray, product: FloatArray) -> int:
     """Topic with probability proportional to ``weight * row``; -1 if the sum is too small."""
     n_topics = product.shape[0]
@@ -89,10 +89,12 @@ def draw_topic(rng: Any, weight: FloatArray, row: FloatArray, product: FloatArra
     return k
 
 
-@jit
+@borrowing_jit
 def draw_from_logs(rng: Any, logs: FloatArray) -> int:
     """Topic with probability proportional to ``exp(logs)``, whatever their size."""
-    top = logs.max()
+    top = -np.inf
+    for k in range(logs.shape[0]):
+        top = max(top, logs[k])
     total = 0.0
     for k in range(logs.shape[0]):
         logs[k] = np.exp(logs[k] - top)
@@ -108,7 +110,7 @@ def draw_from_logs(rng: Any, logs: FloatArray) -> int:
     return last
 
 
-@jit
+@borrowing_jit
 def start_document(
     rng: Any,
     words: IntArray,
@@ -131,7 +133,7 @@ def start_document(
         weight[new] = (alpha + count[new]) * scale[new]
 
 
-@jit
+@borrowing_jit
 def draw_carefully(
     rng: Any, row: FloatArray, scale: FloatArray, alpha: float, work: Workspace
 ) -> int:
@@ -141,7 +143,7 @@ def draw_carefully(
     return draw_from_logs(rng, work.logs)
 
 
-@jit
+@borrowing_jit
 def sweep_plain(
     rng: Any,
     words: IntArray,
@@ -164,7 +166,7 @@ def sweep_plain(
         weight[new] = (alpha + count[new]) * scale[new]
 
 
-@jit
+@borrowing_jit
 def score_document(by_topic: FloatArray, rate: float, work: Workspace) -> None:
     """Recompute the class scores from the counts (``rate`` is 1/N)."""
     work.scores[:] = 0.0
@@ -174,7 +176,7 @@ def score_document(by_topic: FloatArray, rate: float, work: Workspace) -> None:
             work.scores[y] += share * by_topic[k, y]
 
 
-@jit
+@borrowing_jit
 def choose_piece(
     hinge: Any,
     by_topic: FloatArray,
@@ -201,14 +203,14 @@ def choose_piece(
     return constant
 
 
-@jit
+@borrowing_jit
 def propose_scores(by_topic: FloatArray, rate: float, old: int, new: int, work: Workspace) -> None:
     """Scores of the document once the word moved from topic ``old`` to ``new``."""
     for y in range(work.scores.shape[0]):
         work.proposed[y] = work.scores[y] + rate * (by_topic[new, y] - by_topic[old, y])
 
 
-@jit
+@borrowing_jit
 def log_conditional(
     hinge: Any,
     by_topic: FloatArray,
@@ -231,7 +233,7 @@ def log_conditional(
         work.logs[k] = prior - hinge.cost * hinge_value(hinge, signs, work.proposed)
 
 
-@jit
+@borrowing_jit
 def sweep_document(
     rng: Any,
     hinge: Any,

@@ -43,6 +43,9 @@ def cut(length: int) -> list[slice]:
 class Crew:
     """Run one function over the shares; every thread holds one ``tool`` (work space) at a time."""
 
+    elsewhere: Callable[..., tuple[Any, Any]] | None = None
+    """Samples a minibatch in other processes, for documents on a cluster."""
+
     def __init__(self, n_threads: int, make_tool: Callable[[], Any]) -> None:
         self.tools = [make_tool() for _ in range(n_threads)]
         self._free: SimpleQueue[Any] = SimpleQueue()

@@ -48,6 +48,24 @@ def to_documents(counts: sp.csr_matrix) -> Documents:
     return Documents(words, ends[counts.indptr].astype(np.int64))
 
 
+def keep_words(documents: Documents, known: np.ndarray) -> Documents:
+    """The documents without words that are not ``known`` (mask over the vocabulary).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.medlda.documents import Documents, keep_words
+    >>> documents = Documents(np.array([0, 2, 1]), np.array([0, 2, 3]))
+    >>> keep_words(documents, np.array([True, False, True]))
+    Documents(words=array([0, 2]), offsets=array([0, 2, 2]))
+    """
+    kept = known[documents.words]
+    if kept.all():
+        return documents
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    return Documents(documents.words[kept], ends[documents.offsets])
+
+
 def check_counts(counts: Any, estimator_name: str) -> sp.csr_matrix:
     """Refuse what cannot be a matrix of word counts; return CSR with integer-valued entries."""
     matrix = counts if sp.issparse(counts) else sp.csr_matrix(counts)

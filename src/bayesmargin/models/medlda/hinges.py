@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.hinge import binary_slack
 from bayesmargin.types import FloatArray, IntArray
 
@@ -57,7 +57,7 @@ def active_piece(hinge: Any, signs: IntArray, scores: FloatArray, slopes: FloatA
     raise TypeError("compiled code only: one body a hinge")
 
 
-@jit
+@borrowing_jit
 def best_rival(scores: FloatArray, signs: IntArray) -> int:
     """Class outside the label set with the largest score (lowest index on ties), or -1."""
     best = -1
@@ -69,7 +69,7 @@ def best_rival(scores: FloatArray, signs: IntArray) -> int:
     return best
 
 
-@jit
+@borrowing_jit
 def weakest_member(scores: FloatArray, signs: IntArray) -> int:
     """Class of the label set with the smallest score (lowest index on ties), or -1."""
     worst = -1
@@ -81,7 +81,7 @@ def weakest_member(scores: FloatArray, signs: IntArray) -> int:
     return worst
 
 
-@implements(hinge_value, LabelSetHinge)
+@implements(hinge_value, LabelSetHinge, borrows=True)
 def _label_set_value(hinge: LabelSetHinge, signs: IntArray, scores: FloatArray) -> float:
     # Without a rival or without a member the difference is -inf: no pair, no hinge.
     top, low = -np.inf, np.inf
@@ -93,7 +93,7 @@ def _label_set_value(hinge: LabelSetHinge, signs: IntArray, scores: FloatArray) 
     return max(0.0, hinge.margin + top - low)
 
 
-@implements(active_piece, LabelSetHinge)
+@implements(active_piece, LabelSetHinge, borrows=True)
 def _label_set_piece(
     hinge: LabelSetHinge, signs: IntArray, scores: FloatArray, slopes: FloatArray
 ) -> float:
@@ -106,7 +106,7 @@ def _label_set_piece(
     return hinge.margin
 
 
-@implements(hinge_value, MultiTaskHinge)
+@implements(hinge_value, MultiTaskHinge, borrows=True)
 def _multi_task_value(hinge: MultiTaskHinge, signs: IntArray, scores: FloatArray) -> float:
     total = 0.0
     for y in range(scores.shape[0]):
@@ -114,7 +114,7 @@ def _multi_task_value(hinge: MultiTaskHinge, signs: IntArray, scores: FloatArray
     return total
 
 
-@implements(active_piece, MultiTaskHinge)
+@implements(active_piece, MultiTaskHinge, borrows=True)
 def _multi_task_piece(
     hinge: MultiTaskHinge, signs: IntArray, scores: FloatArray, slopes: FloatArray
 ) -> float:
@@ -126,7 +126,7 @@ def _multi_task_piece(
     return constant
 
 
-@jit
+@borrowing_jit
 def excess(
     hinge: Any, signs: IntArray, scores: FloatArray, slopes: FloatArray, constant: float
 ) -> float:
@@ -137,7 +137,7 @@ def excess(
     return hinge.cost * max(0.0, hinge_value(hinge, signs, scores) - piece)
 
 
-@jit
+@borrowing_jit
 def add_subgradient(
     hinge: Any,
     signs: IntArray,

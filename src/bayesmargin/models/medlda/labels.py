@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from bayesmargin.models.medlda.link import choose
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -49,13 +50,10 @@ class LabelCode:
         signs[np.arange(labels.shape[0]), numbers] = 1
         return signs
 
-    def decide(self, scores: FloatArray, threshold: float) -> np.ndarray:
-        """Labels from scores: the largest, or every class above the threshold (at least one)."""
+    def decide(self, scores: FloatArray, cut: Any) -> np.ndarray:
+        """Labels from scores: the largest, or every class above the cut (at least one)."""
         if self.several:
-            chosen = (scores > threshold).astype(np.int64)
-            none = chosen.sum(axis=1) == 0
-            chosen[none, scores[none].argmax(axis=1)] = 1
-            return chosen
+            return choose(scores, cut)
         if self.n_classifiers == 1:
             return self.classes[(scores[:, 0] > 0.0).astype(int)]
         return self.classes[scores.argmax(axis=1)]

@@ -64,8 +64,12 @@ class OnlineLearner:
             self._crew = Crew(self._n_threads, self.chain.make_tool)
         self.chain.step(documents, signs, chosen, total, self._crew)
         if self.posterior.due(self.chain.time, self._n_draws):
-            self.posterior.add(self.chain.topics, self.chain.coef)
+            self.posterior.add(self.chain.current_topics(self._crew), self.chain.coef)
             self.posterior.drop_oldest(self._n_draws)
+
+    def send_to(self, crew: Crew) -> None:
+        """Let another crew do the work until :meth:`close`."""
+        self._crew = crew
 
     def close(self) -> None:
         """Let threads and their count buffers go."""

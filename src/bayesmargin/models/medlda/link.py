@@ -1,12 +1,19 @@
-r"""From scores to probabilities and label sets: two numbers learned on documents held out.
+r"""From scores to probabilities and label sets, learned on documents held out.
 
 Probabilities are :math:`\mathrm{softmax}(a s)` for one label of many, :math:`\sigma(a (s - \tau))`
 for two classes or label sets: increasing in the score, so that the most probable class is the
 predicted one. The slope :math:`a` maximises the likelihood of documents that took no part in
-training, the threshold :math:`\tau` of label sets their micro-averaged F1.
+training.
+
+Label sets have a threshold :math:`\tau_y` a class. The hinges of a rare class are nearly all on
+its negative side, so that its scores seldom reach those of a common one; its threshold is where as
+large a share of the held-out documents lies above as has the label in training. The labels of the
+held-out documents then choose between these thresholds, one for all classes, and mixtures, by the
+sum of micro- and macro-averaged F1.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -19,29 +26,38 @@ _LARGEST_SLOPE = 1e3
 
 @dataclass(frozen=True)
 class ScoreLink:
-    """Slope of the probabilities and threshold of label sets."""
+    """Slope of the probabilities, and for label sets a threshold a class beside the common one."""
 
     slope: float
     threshold: float = 0.0
+    thresholds: FloatArray | None = None
+
+    @property
+    def cut(self) -> Any:
+        """What scores of label sets are compared with."""
+        return self.threshold if self.thresholds is None else self.thresholds
 
     def probabilities(self, scores: FloatArray, several: bool) -> FloatArray:
         """Class probabilities (n, classes); rows sum to one unless ``several`` labels may hold."""
         if several:
-            return expit(self.slope * (scores - self.threshold))
+            return expit(self.slope * (scores - self.cut))
         if scores.shape[1] == 1:
             second = expit(self.slope * scores[:, 0])
             return np.column_stack([1.0 - second, second])
         return softmax(self.slope * scores, axis=1)
 
 
-def fit_link(scores: FloatArray, signs: IntArray, several: bool, margin: float) -> ScoreLink:
-    """Learn the link from held-out scores.
+def fit_link(
+    scores: FloatArray, signs: IntArray, prevalence: FloatArray, several: bool, margin: float
+) -> ScoreLink:
+    """Learn the link from held-out scores; ``prevalence`` is the share of each label in training.
 
-    The threshold of label sets is learned even where the hinge has a natural one at zero: words are
-    assigned without the pull of labels in prediction, so that scores lie closer together there.
+    Thresholds are learned even where the hinge has a natural one at zero: words are assigned
+    without the pull of labels in prediction, so that scores lie closer together there.
     """
     threshold = best_threshold(scores, signs) if several else 0.0
-    centred = scores - threshold
+    thresholds = class_thresholds(scores, signs, prevalence, threshold) if several else None
+    centred = scores - (threshold if thresholds is None else thresholds)
 
     def loss(log_slope: float) -> float:
         slope = np.exp(log_slope)
@@ -53,7 +69,35 @@ def fit_link(scores: FloatArray, signs: IntArray, several: bool, margin: float) 
         return float(-likelihood + 0.5 * (log_slope + np.log(margin)) ** 2)
 
     found = minimize_scalar(loss, bounds=(-25.0, np.log(_LARGEST_SLOPE)), method="bounded")
-    return ScoreLink(float(np.exp(found.x)), threshold)
+    return ScoreLink(float(np.exp(found.x)), threshold, thresholds)
+
+
+def choose(scores: FloatArray, cut: Any) -> IntArray:
+    """Indicator of the classes above the cut; the one nearest to it where there is none."""
+    above = scores - cut
+    chosen = (above > 0.0).astype(np.int64)
+    none = chosen.sum(axis=1) == 0
+    chosen[none, above[none].argmax(axis=1)] = 1
+    return chosen
+
+
+def f1_sum(chosen: IntArray, relevant: IntArray) -> float:
+    """Micro- plus macro-averaged F1; classes without a relevant document are left out."""
+    hits = (chosen * relevant).sum(axis=0)
+    sizes = chosen.sum(axis=0) + relevant.sum(axis=0)
+    seen = relevant.sum(axis=0) > 0
+    macro = np.mean(2.0 * hits[seen] / sizes[seen]) if seen.any() else 0.0
+    return float(2.0 * hits.sum() / max(sizes.sum(), 1) + macro)
+
+
+def class_thresholds(
+    scores: FloatArray, signs: IntArray, prevalence: FloatArray, common: float
+) -> FloatArray:
+    """A threshold a class: by the share of its documents, the common one, or between."""
+    own = np.array([np.quantile(s, 1.0 - p) for s, p in zip(scores.T, prevalence, strict=True)])
+    candidates = [common + share * (own - common) for share in (1.0, 0.75, 0.5, 0.25, 0.0)]
+    relevant = (signs > 0).astype(np.int64)
+    return max(candidates, key=lambda cut: f1_sum(choose(scores, cut), relevant))
 
 
 def best_threshold(scores: FloatArray, signs: IntArray) -> float:

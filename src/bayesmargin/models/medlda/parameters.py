@@ -10,8 +10,8 @@ from bayesmargin.samplers.base import require_choice, require_positive
 METHODS = ("ssgrld", "gibbs", "pa")
 RULES = ("multi_task", "crammer_singer", "ovr")
 # Total prior weight of the topics of a document: alpha is this over the number of topics.
-TOTAL_ALPHA = 25.0
-PASSES = {"ssgrld": 3, "gibbs": 60, "pa": 1}
+TOTAL_ALPHA = 10.0
+PASSES = {"ssgrld": 6, "gibbs": 60, "pa": 1}
 MIN_STEPS = 150
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from bayesmargin.types import FloatArray
 
@@ -17,12 +18,15 @@ class TopicPosterior:
         Unnormalised topic weights of each draw, single precision, P topics with padding.
     coef : list of ndarray (L, K)
         Classifier weights of the same draws.
+    length : int or None
+        Steps that the chain will make, where that is known.
     """
 
     n_topics: int
     topics: list[FloatArray] = field(default_factory=list)
     coef: list[FloatArray] = field(default_factory=list)
     last: int = 0
+    length: int | None = None
 
     def add(self, topics: FloatArray, coef: FloatArray) -> None:
         """Keep one draw (copied)."""
@@ -31,6 +35,11 @@ class TopicPosterior:
 
     def due(self, time: int, n_draws: int) -> bool:
         """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain."""
+        if self.length is not None:
+            late = 2 * time - self.length
+            if late <= 0:  # for those who watch; the second half replaces these
+                return time % max(1, self.length // 10) == 0
+            return late * n_draws // self.length > (late - 2) * n_draws // self.length
         if self.topics and time - self.last < max(1, time // (2 * n_draws)):
             return False
         self.last = time
@@ -63,3 +72,12 @@ def inverse_sums(sums: FloatArray, n_topics: int) -> FloatArray:
     scale = np.zeros(sums.shape[0], dtype=np.float32)
     scale[:n_topics] = 1.0 / np.maximum(sums[:n_topics], 1e-300)
     return scale
+
+
+def stack_coef(posteriors: list[TopicPosterior]) -> FloatArray:
+    """Mean weights of one model, or of several (one-vs-rest) side by side in blocks."""
+    if len(posteriors) == 1:
+        return posteriors[0].mean_coef()
+    # Shares of the models side by side are divided by their number; the weights make up for it.
+    blocks = [len(posteriors) * posterior.mean_coef() for posterior in posteriors]
+    return sp.block_diag(blocks).toarray()

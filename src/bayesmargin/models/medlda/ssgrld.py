@@ -2,9 +2,10 @@ r"""Stochastic subgradient Riemannian Langevin dynamics for MedLDA: one minibatc
 
 One step, from a minibatch of B documents out of D:
 
-1. sample the topics of their words given :math:`\Phi, \eta` (:mod:`.batches`),
-2. move :math:`\eta` with the averaged subgradient (:mod:`.weights`),
-3. move :math:`\Phi` with the averaged counts (:mod:`.topics`).
+1. bring the topics of their words up to date (:mod:`.flow`),
+2. sample the topics of their words given :math:`\Phi, \eta` (:mod:`.batches`),
+3. move :math:`\eta` with the averaged subgradient (:mod:`.weights`),
+4. move :math:`\Phi` with the averaged counts (:mod:`.flow` or :mod:`.topics`).
 
 The chain is a handful of arrays and generators, so that it can stop after any minibatch.
 """
@@ -14,12 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.models.medlda.batches import sample_documents
-from bayesmargin.models.medlda.conditionals import make_workspace, padded
+from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
 from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.flow import (
+    absorb,
+    catch_up,
+    list_words,
+    merge_counts,
+)
 from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.posterior import inverse_sums
-from bayesmargin.models.medlda.topics import step_scir, step_sgrld
+from bayesmargin.models.medlda.tools import Aids, Tool
+from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.types import FloatArray, IntArray
 
@@ -41,23 +49,31 @@ class Settings(NamedTuple):
 
 
 # The topics average over about as many minibatches as were seen: step * (1 + t)^-TOPIC_DECAY.
-TOPIC_DECAY = 0.6
+TOPIC_DECAY = 0.7
 
 
-def starting_weights(hinge: Any, n_classes: int, n_topics: int) -> FloatArray:
-    """Weights that give every class topics of its own, in turn.
+def starting_weights(
+    hinge: Any, n_classes: int, n_topics: int, rng: np.random.Generator
+) -> FloatArray:
+    """Weights that give every class topics of its own, in turn, the classes in random order.
 
     From zero weights all topics look alike to the hinge, and the chain spends its first passes on
     breaking that symmetry. A chain may start anywhere; this start breaks it in the first minibatch.
+    Chains differ in the classes that have one topic more than others.
     """
-    rows = np.arange(max(2, n_classes))[:, None]
-    own = np.arange(n_topics)[None, :] % rows.shape[0] == rows
+    turns = rng.permutation(max(2, n_classes))[:, None]
+    own = np.arange(n_topics)[None, :] % turns.shape[0] == turns
     other = 0.0 if isinstance(hinge, LabelSetHinge) else -hinge.margin
     return np.where(own, hinge.margin, other)[-n_classes:]
 
 
 class Chain:
-    """State of an SSGRLD chain: topics (V, P), weights (L, K), generators, time."""
+    """State of an SSGRLD chain: topics (V, P), weights (L, K), generators, time.
+
+    ``topics[word]`` is the state at the times ``moved[word]`` of a ``clock`` that adds up the steps
+    (see :mod:`.flow`); ``deviation`` is the sum over words of expected topics less ``beta`` at the
+    present time.
+    """
 
     def __init__(
         self,
@@ -68,22 +84,49 @@ class Chain:
         self.settings = settings
         self.mover = mover
         self.generators = generators
-        self.time = 0
+        # Streams of bits for the flow and for Langevin noise, one a share as the generators are.
+        self.streams = np.stack(
+            [rng.integers(2**63, size=1, dtype=np.uint64) for rng in generators]
+        )
+        self.time, self.clock = 0, 0.0
         rng = generators[0]
         width = padded(settings.n_topics)
+        self.lanes = np.stack(
+            [rng.integers(1, 2**32, size=width, dtype=np.uint32) for rng in generators]
+        )
         self.topics = np.zeros((settings.n_words, width), dtype=np.float32)
         # A flat start: the first documents break the symmetry between topics, not this noise.
         shape = (settings.n_words, settings.n_topics)
         start = settings.beta * rng.standard_exponential(shape, dtype=np.float32)
         self.topics[:, : settings.n_topics] = start + np.float32(0.1 * settings.beta)
-        self.sums = self.topics.sum(axis=0, dtype=np.float64)
-        self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics)
+        self.moved = np.zeros((settings.n_words, 2))
+        self._aids: Aids | None = None
+        self._measure()
+        self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics, rng)
         if isinstance(mover, ThermostatMover):
             mover.start(self.coef.shape, rng)
 
-    def make_tool(self) -> "Tool":
+    @property
+    def aids(self) -> Aids:
+        """What the steps need beside the state; made when first used."""
+        if self._aids is None:
+            self._aids = Aids(self.settings.n_words, self.settings.beta)
+        return self._aids
+
+    def _measure(self) -> None:
+        """Deviation of topics that are all up to date."""
+        sums = self.topics.sum(axis=0, dtype=np.float64)
+        self.deviation = sums - self.settings.n_words * self.settings.beta
+
+    @property
+    def sums(self) -> FloatArray:
+        """Sum of every topic over the words (P,); words left behind enter by their mean."""
+        sums = self.deviation + self.settings.n_words * self.settings.beta
+        return np.maximum(sums, self.settings.beta)
+
+    def make_tool(self) -> Tool:
         """Work space of one thread."""
-        return Tool(self.settings, self.topics.shape[1])
+        return Tool(self.settings.n_words, self.settings.n_classes, self.topics.shape[1])
 
     def step(
         self, documents: Documents, signs: IntArray, chosen: IntArray, n_total: float, crew: Crew
@@ -92,17 +135,59 @@ class Chain:
         settings = self.settings
         n_kept = settings.n_sweeps - settings.n_discarded
         inflation = n_total / chosen.shape[0] / n_kept
+        words = self._words_of(documents, chosen)
+        if settings.topic_sampler == "scir":
+            self._catch_up(words, crew)
+        elif self.time == 1:
+            self.current_topics(crew)
         coef = self.mover.before(self.coef)
         gradient, totals = self._sample(documents, signs, chosen, coef, crew)
         slope = coef / settings.prior_variance - inflation * gradient
         self.coef = self.mover.after(coef, slope, self.generators[0])
-        self._move_topics(totals, inflation, crew)
+        if settings.topic_sampler == "sgrld" and self.time > 0:
+            self._step_all(words, totals, inflation, crew)
+        else:
+            self._step_some(words, inflation, crew)
         self.time += 1
+
+    def _words_of(self, documents: Documents, chosen: IntArray) -> IntArray:
+        aids = self.aids
+        n_found = list_words(documents.words, documents.offsets, chosen, aids.marks, aids.found)
+        return np.sort(aids.found[:n_found])
+
+    def _catch_up(self, words: IntArray, crew: Crew) -> None:
+        """Bring these words to the present."""
+        settings, shares = self.settings, cut(len(words))
+        change = np.zeros((N_SHARES, self.topics.shape[1]))
+
+        def move(share: int, _: Tool) -> None:
+            catch_up(
+                self.generators[share],
+                self.streams[share],
+                self.aids.table,
+                self.topics,
+                self.moved,
+                words[shares[share]],
+                settings.n_topics,
+                settings.beta,
+                self.clock,
+                change[share],
+            )
+
+        crew.run(move, range(N_SHARES))
+        self.deviation = self.deviation + change.sum(axis=0)
+
+    def current_topics(self, crew: Crew) -> FloatArray:
+        """The topics at the present time, every word up to date."""
+        self._catch_up(np.arange(self.settings.n_words, dtype=np.int32), crew)
+        return self.topics
 
     def _sample(
         self, documents: Documents, signs: IntArray, chosen: IntArray, coef: FloatArray, crew: Crew
     ) -> tuple[FloatArray, FloatArray]:
         """Sampled documents: summed subgradients (L, K) and topic totals (P,)."""
+        if crew.elsewhere is not None:
+            return crew.elsewhere(self, documents, signs, chosen, coef)
         settings, width = self.settings, self.topics.shape[1]
         by_topic = np.zeros((width, settings.n_classes))
         by_topic[: settings.n_topics] = coef.T
@@ -135,54 +220,75 @@ class Chain:
         crew.run(sample, range(N_SHARES))
         return gradients.sum(axis=0)[:, : settings.n_topics], totals.sum(axis=0)
 
-    def _move_topics(self, totals: FloatArray, inflation: float, crew: Crew) -> None:
-        settings = self.settings
-        # The first minibatch forgets the start: the flow over an infinite time draws the topics
-        # from their conditional.
-        first = self.time == 0
-        step = np.inf if first else settings.topic_step * (1.0 + self.time) ** -TOPIC_DECAY
-        pull = inflation * totals / np.maximum(self.sums, 1e-300)
+    def _step_size(self) -> float:
+        """Step of the topics; infinite at first, which draws them from their conditional."""
+        if self.time == 0:
+            return np.inf
+        return self.settings.topic_step * (1.0 + self.time) ** -TOPIC_DECAY
+
+    def _step_some(self, words: IntArray, inflation: float, crew: Crew) -> None:
+        """The exact flow: words of the minibatch move, the others stay behind."""
+        settings, shares, step = self.settings, cut(len(words)), self._step_size()
+        change = np.zeros((N_SHARES, self.topics.shape[1]))
+        first, *others = [tool.counts for tool in crew.tools]
+        if self.time == 0:
+            self.moved[:] = -np.inf
+        else:
+            self.clock += step
+
+        def move(share: int, _: Tool) -> None:
+            part = words[shares[share]]
+            for other in others:
+                merge_counts(first, other, part)
+            absorb(
+                self.generators[share],
+                self.streams[share],
+                self.aids.table,
+                self.topics,
+                self.moved,
+                part,
+                first,
+                settings.n_topics,
+                settings.beta,
+                inflation,
+                step,
+                self.clock,
+                change[share],
+            )
+
+        crew.run(move, range(N_SHARES))
+        self.deviation = self.deviation * np.exp(-step) + change.sum(axis=0)
+
+    def _step_all(self, words: IntArray, totals: FloatArray, inflation: float, crew: Crew) -> None:
+        """Langevin steps, whose drift reaches all words."""
+        settings, step, width = self.settings, self._step_size(), self.topics.shape[1]
+        rates = (1.0 + inflation * totals / self.sums).astype(np.float32)
+        priors = np.zeros(width, dtype=np.float32)
+        priors[: settings.n_topics] = settings.beta
+        first, *others = [tool.counts for tool in crew.tools]
+        for other in others:
+            merge_counts(first, other, words)
+        marks = self.aids.marks
+        marks[words] = 1
         shares = cut(settings.n_words)
-        sums = np.zeros((N_SHARES, self.topics.shape[1]))
-        counts = tuple(tool.counts for tool in crew.tools)
+        sums = np.zeros((N_SHARES, width))
 
         def move(share: int, _: Tool) -> None:
             part = shares[share]
-            kept = np.stack([c[part] for c in counts]) if len(counts) > 1 else counts[0][None, part]
-            rng, block = self.generators[share], self.topics[part]
-            if first or settings.topic_sampler == "scir":
-                step_scir(
-                    rng, block, kept, settings.n_topics, settings.beta, inflation, step, sums[share]
-                )
-            else:
-                step_sgrld(
-                    rng,
-                    block,
-                    kept,
-                    pull,
-                    settings.n_topics,
-                    settings.beta,
-                    inflation,
-                    step,
-                    sums[share],
-                )
-            for c in counts:
-                c[part] = 0
+            step_sgrld(
+                self.lanes[share],
+                self.topics[part],
+                marks[part],
+                first[part],
+                rates,
+                priors,
+                inflation,
+                step,
+                np.zeros(width, dtype=np.float32),
+                sums[share],
+            )
 
         crew.run(move, range(N_SHARES))
-        self.sums = sums.sum(axis=0)
-
-
-class Tool:
-    """What one thread needs: counts of its own and a work space that grows with the documents."""
-
-    def __init__(self, settings: Settings, width: int) -> None:
-        self._settings, self._width = settings, width
-        self.counts = np.zeros((settings.n_words, width), dtype=np.int32)
-        self._workspace = make_workspace(settings.n_classes, width, 1024)
-
-    def workspace(self, longest: int) -> Any:
-        """Work space for documents of at most ``longest`` words."""
-        if longest > self._workspace.assigned.shape[0]:
-            self._workspace = make_workspace(self._settings.n_classes, self._width, 2 * longest)
-        return self._workspace
+        marks[words] = 0
+        first[words] = 0
+        self.deviation = sums.sum(axis=0) - settings.n_words * settings.beta

@@ -1,8 +1,9 @@
-r"""Uniform variates inside the kernels: from a generator, or from a stream that a document owns.
+r"""Uniform variates inside the kernels: from a generator, or from a stream of bits.
 
 Training draws from the :class:`numpy.random.Generator` objects of the fit. Prediction must give a
 document the same answer whatever batch it comes in and wherever it stands there, so its stream is
-seeded by its words: a SplitMix64 counter (Steele, Lea and Flood, 2014) in an array of one.
+seeded by its words: a SplitMix64 counter (Steele, Lea and Flood, 2014) in an array of one. The
+flow of the topics draws its many small variates from such streams, too: they cost a third.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,13 @@ def mix(value: Any) -> Any:
 
 
 @jit
+def next_bits(stream: Any) -> Any:
+    """The next 64 random bits of a stream."""
+    stream[0] += _GOLDEN
+    return mix(stream[0])
+
+
+@jit
 def seed_stream(stream: Any, seed: int, words: IntArray) -> None:
     """Start the stream of a document: a function of ``seed`` and of its sorted words alone."""
     state: Any = np.uint64(seed)
@@ -50,8 +58,7 @@ def _from_generator(source: Any) -> float:
 
 
 def _from_stream(source: Any) -> float:
-    source[0] += _GOLDEN
-    return (mix(source[0]) >> _S11) * _UNIT
+    return (next_bits(source) >> _S11) * _UNIT
 
 
 @overload(uniform, jit_options={"nogil": True, "fastmath": FASTMATH})

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
+from bayesmargin.models.medlda.documents import (
+    Documents,
+    check_counts,
+    keep_words,
+    to_documents,
+)
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -30,8 +35,10 @@ from bayesmargin.types import FloatArray, IntArray
 MAX_HELD_OUT = 300
 
 
-def select(documents: Documents, chosen: IntArray) -> Documents:
+def select(documents: Any, chosen: IntArray) -> Any:
     """The chosen documents as a corpus of their own."""
+    if not isinstance(documents, Documents):
+        return documents.select(chosen)  # documents on a cluster stay there
     parts = [documents.words[documents.offsets[d] : documents.offsets[d + 1]] for d in chosen]
     words = np.concatenate(parts) if parts else documents.words[:0]
     ends = np.concatenate([[0], np.cumsum(documents.lengths[chosen])]).astype(np.int64)
@@ -57,6 +64,8 @@ class Training:
         self.resolved, self.code = resolved, code
         self.n_words, self.n_threads = n_words, n_threads
         self.n_seen = 0
+        self.known = np.zeros(n_words, dtype=bool)
+        self.n_labelled = np.zeros(code.n_classifiers)
         split = resolved.rule == "ovr" and code.n_classifiers > 1
         self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
         if not split:
@@ -106,7 +115,8 @@ class Training:
             self.held_out = (select(documents, held), signs[held])
             documents, signs = select(documents, kept), signs[kept]
         self.start(model, documents, signs)
-        n_documents = documents.n_documents
+        n_documents = self.n_seen = documents.n_documents
+        self.n_labelled = (signs > 0).sum(axis=0).astype(float)
         if model.method == "gibbs":
             plan: list[IntArray] = [np.arange(n_documents)] * self.resolved.n_passes
         else:
@@ -116,8 +126,12 @@ class Training:
                     n_documents, model.batch_size, self.resolved.n_passes, self.order, least
                 )
             )
+        for learner in self.learners:
+            learner.posterior.length = len(plan)
         every = max(1, len(plan) // 10)
         done = take_up(self.learners, checkpoint.state, self.n_threads)
+        for chosen in plan[:done]:
+            self._meet(documents, chosen)
         with progress_for(model.verbose) as progress:
             shown = self.watched_documents() or self.held_out
             for step, chosen in enumerate(plan[done:], start=done + 1):
@@ -133,8 +147,14 @@ class Training:
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """Every learner takes in the chosen documents."""
+        self._meet(documents, chosen)
         for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
             learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
+
+    def _meet(self, documents: Documents, chosen: IntArray) -> None:
+        """Note the words of the chosen documents as known."""
+        everything = len(chosen) == documents.n_documents
+        self.known[documents.words if everything else select(documents, chosen).words] = True
 
     def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """``partial_fit``: one pass over the documents in the order they came."""
@@ -150,6 +170,7 @@ class Training:
             chosen = np.arange(first, last)
             first = last
             self.n_seen += chosen.size
+            self.n_labelled += (signs[chosen] > 0).sum(axis=0)
             total = max(self.n_seen, int(model.n_documents or 0))
             self.learn(documents, signs, chosen, total)
         if self.held_out is None:
@@ -167,7 +188,12 @@ class Training:
         self.held_out = (select(documents, last), signs[last])
 
     def infer(self, documents: Documents, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
-        """Topic shares (first chain) and scores (mean over chains), averaged over draws."""
+        """Topic shares (first chain) and scores (mean over chains), averaged over draws.
+
+        Words that training has not met are left out: under the prior they would speak for topics
+        with few words.
+        """
+        documents = keep_words(documents, self.known)
         parts = [
             infer(
                 learner.posterior,
@@ -185,12 +211,13 @@ class Training:
         return np.hstack(shares[:width]) / width, np.mean(chains, axis=0)
 
     def link(self) -> ScoreLink:
-        """Learn probabilities and threshold on the held-out documents."""
+        """Learn probabilities and thresholds on the held-out documents."""
         if self.held_out is None:
             raise RuntimeError("no documents were held out")
         documents, signs = self.held_out
         _, scores = self.infer(documents, None)
-        return fit_link(scores, signs, self.code.several, self.resolved.hinge.margin)
+        prevalence = np.clip(self.n_labelled / max(self.n_seen, 1), 0.0, 1.0)
+        return fit_link(scores, signs, prevalence, self.code.several, self.resolved.hinge.margin)
 
     def watched_documents(self) -> tuple[Documents, IntArray] | None:
         """Documents that somebody watches the accuracy on, :data:`MAX_HELD_OUT` at most."""
@@ -203,7 +230,7 @@ class Training:
 
     def describe(self, held_out: tuple[Documents, IntArray] | None) -> str:
         """Accuracy (label sets: micro F1) on held-out documents, for the progress bar."""
-        if held_out is None:
+        if held_out is None or not self.learners[-1].posterior.topics:
             return ""
         documents, signs = held_out
         _, scores = self.infer(documents, 1)

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.models.medlda.documents import check_counts
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray
 
@@ -127,3 +129,37 @@ def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> floa
         chance = np.einsum("nk,kn->n", theta[rows[part]], topics[:, columns[part]])
         total += float(values[part] @ np.log(chance))
     return float(np.exp(-total / n_judged))
+
+
+class UnderstandingMixin:
+    """What a fitted model says about its topics."""
+
+    classes_: Any
+    n_features_in_: int
+    topics_: Any
+    transform: Any
+
+    def top_words(self, vocabulary: Any = None, n: int = 10) -> list[list[str]]:
+        """The ``n`` most probable words of every topic.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str or None
+            Word of every column; None takes the column names of the training data.
+        """
+        if vocabulary is None:
+            check_is_fitted(self)
+            numbers = [f"word{j}" for j in range(self.n_features_in_)]
+            vocabulary = getattr(self, "feature_names_in_", numbers)
+        return top_words(self.topics_, vocabulary, n)
+
+    def class_topics(self, X: Any, y: Any) -> FloatArray:
+        """Mean topic proportions of the documents of every class (L, K)."""
+        return class_topics(self.transform(X), y, self.classes_)
+
+    def perplexity(self, X: Any, random_state: Any = 0) -> float:
+        """Perplexity of held-out words: half of each document is given, the other half judged."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        counts = check_counts(X, type(self).__name__)
+        return perplexity(self, counts, random_state)

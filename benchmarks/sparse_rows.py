@@ -3,7 +3,7 @@
 Runs plain SSGLD (raw coordinates, batch 10, no control variates) on tf-idf of IMDb, on a synthetic
 problem of the shape of real-sim, and on one of a million features:
 
-    python benchmarks/sparse.py [--quick]
+    python benchmarks/sparse_rows.py [--quick]
 """
 
 import argparse

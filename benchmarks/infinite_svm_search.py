@@ -1,0 +1,130 @@
+"""Settings of the infinite SVM benchmark, chosen by cross-validation on training rows alone.
+
+Usage::
+
+    python benchmarks/infinite_svm_search.py [--data protein ijcnn1] [--only mixture ...]
+
+Every model, ours and the peers, is searched on the same folds; test rows are never read. Protein
+has 311 training rows, so its folds are repeated. IJCNN1 is searched on a stratified part of its
+training rows (the same for all models), which keeps the search to minutes. The choice goes to
+``results/infinite_svm_search_NAME.json``, from where ``infinite_svm.py`` reads it.
+"""
+
+import argparse
+import itertools
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
+
+from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.models.infinite_svc import InfiniteSVC
+from infinite_svm_peers import load, peer
+from reporting import RESULTS, print_table
+
+SEARCH_ROWS = 12_000
+FOLDS = {"protein": (5, 2), "ijcnn1": (3, 1)}
+#: Length of the chains; longer ones cost more and were not searched.
+LENGTH: dict[str, dict[str, Any]] = {
+    "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
+    "ijcnn1": {"n_sweeps": 40, "n_draws": 10},
+}
+#: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
+STOCHASTIC: dict[str, dict[str, Any]] = {
+    "protein": {"inner_steps": 1, "step": 0.4},
+    "ijcnn1": {"inner_steps": 6, "batch_size": 16},
+}
+#: While searching, a single shorter chain stands for them.
+SEARCH_LENGTH: dict[str, dict[str, Any]] = {
+    "protein": {"n_sweeps": 150, "n_draws": 25},
+    "ijcnn1": {"n_sweeps": 40, "n_draws": 10},
+}
+GRIDS: dict[str, dict[str, dict[str, list[Any]]]] = {
+    "protein": {
+        "logit": {"C": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]},
+        "linear SVM": {
+            "kind": ["ovr", "crammer_singer", "ovo"],
+            "C": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0],
+        },
+        "RBF SVM": {"C": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0],
+                    "gamma": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3]},
+        "mixture": {"C": [0.3, 1.0, 3.0], "prior_scale": [0.3, 1.0], "scatter": [0.5, 1.0],
+                    "split_merge": [0, 1]},
+    },
+    "ijcnn1": {
+        "logit": {"C": [0.01, 0.1, 1.0, 10.0]},
+        "linear SVM": {"kind": ["ovr"], "C": [0.001, 0.01, 0.1, 1.0, 10.0]},
+        "RBF SVM": {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.1, 0.3, 1.0]},
+        "mixture": {"C": [3.0, 10.0, 30.0], "n_clusters": [30, 60]},
+    },
+}  # fmt: skip
+
+
+def settings_of(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of a grid."""
+    for values in itertools.product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+def make(name: str, model: str, settings: dict[str, Any], seed: int) -> Any:
+    """Model with the given settings, at the length used while searching."""
+    if model == "mixture":
+        fixed = {**SEARCH_LENGTH[name], **STOCHASTIC[name]}
+        return InfiniteSVC(random_state=seed, **{**fixed, **settings})
+    return peer(model, settings)
+
+
+def folds_of(name: str, X: np.ndarray, y: np.ndarray) -> Any:
+    """Training rows used in the search and their folds."""
+    if len(y) > SEARCH_ROWS:
+        X, _, y, _ = train_test_split(X, y, train_size=SEARCH_ROWS, stratify=y, random_state=0)
+    number, repeats = FOLDS[name]
+    rule = RepeatedStratifiedKFold(n_splits=number, n_repeats=repeats, random_state=0)
+    return X, y, list(rule.split(X, y))
+
+
+def search(name: str, model: str) -> dict[str, Any]:
+    """Mean accuracy over the folds for every combination; the best is the choice."""
+    X, y, folds = folds_of(name, *load(name)[:2])
+    begin = time.perf_counter()
+    rows = []
+    for settings in settings_of(GRIDS[name][model]):
+        scores = [
+            make(name, model, settings, seed).fit(X[train], y[train]).score(X[test], y[test])
+            for seed, (train, test) in enumerate(folds)
+        ]
+        error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
+        rows.append({"settings": settings, "accuracy": 100 * float(np.mean(scores)),
+                     "standard_error": 100 * error})  # fmt: skip
+    rows.sort(key=lambda row: -row["accuracy"])
+    return {"chosen": rows[0]["settings"], "cross_validated": rows[0]["accuracy"], "rows": rows,
+            "rows_searched": len(y), "folds": len(folds),
+            "seconds": time.perf_counter() - begin}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    parser.add_argument("--data", nargs="+", default=list(GRIDS), choices=list(GRIDS))
+    parser.add_argument("--only", nargs="+", help="models to search again; others are kept")
+    options = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    for name in options.data:
+        file = RESULTS / f"infinite_svm_search_{name}.json"
+        found = json.loads(file.read_text()) if options.only and file.exists() else {}
+        for model in options.only or GRIDS[name]:
+            found[model] = search(name, model)
+            file.write_text(json.dumps(found, indent=1) + "\n")
+            table = [[row["accuracy"], row["standard_error"], str(row["settings"])]
+                     for row in found[model]["rows"][:6]]  # fmt: skip
+            print(f"{name}, {model}, {found[model]['seconds']:.0f} s")
+            print_table(["accuracy", "error", "settings"], table)
+        print(f"verdict: {name}: " + json.dumps({m: found[m]["chosen"] for m in found}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Predictions for Dask collections: lazy arrays, one block of rows at a time, on the workers."""
+
+from typing import Any
+
+import numpy as np
+
+
+def on_blocks(model: Any, method: str, X: Any, **options: Any) -> Any:
+    """``model.method`` of every block of rows, as a lazy Dask array (or a tuple of them)."""
+    if options.get("return_std"):
+        return on_blocks(model, method, X), on_blocks(_Part(model, method, 1), "part", X)
+    import dask.array as da
+    from dask import delayed
+
+    columns, dtype = _shape(model, method)
+    shared = delayed(model)
+    blocks, sizes = _blocks(X)
+    parts = []
+    for block, size in zip(blocks, sizes, strict=True):
+        value = delayed(_call)(shared, method, block)
+        shape = (size,) if columns is None else (size, columns)
+        parts.append(da.from_delayed(value, shape=shape, dtype=dtype))
+    return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+class _Part:
+    """One of several results of a method, for blocks."""
+
+    def __init__(self, model: Any, method: str, place: int) -> None:
+        self.model, self.method, self.place = model, method, place
+        self.classes_ = model.classes_
+
+    def part(self, X: Any) -> Any:
+        return getattr(self.model, self.method)(X, return_std=True)[self.place]
+
+
+def _call(model: Any, method: str, block: Any) -> Any:
+    return getattr(model, method)(block)
+
+
+def _shape(model: Any, method: str) -> tuple[int | None, Any]:
+    """Columns of a result (None: one-dimensional) and its type."""
+    n_classes = len(model.classes_)
+    if method == "predict":
+        return None, model.classes_.dtype
+    if method in ("decision_function", "part"):
+        return (None if n_classes == 2 else n_classes), np.dtype(float)
+    return n_classes, np.dtype(float)
+
+
+def _blocks(X: Any) -> tuple[list[Any], list[float]]:
+    """Blocks of whole rows and their lengths, NaN where not known."""
+    if isinstance(X, list | tuple):
+        return list(X), [np.nan] * len(X)
+    if hasattr(X, "chunks"):
+        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        return list(X.to_delayed().ravel()), list(X.chunks[0])
+    blocks = X.to_delayed()
+    return list(blocks), [np.nan] * len(blocks)

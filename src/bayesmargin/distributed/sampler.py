@@ -1,0 +1,137 @@
+"""A stochastic sampler on a cluster: the same settings, its chains travelling between stations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.coordinates import rotated, weights_from
+from bayesmargin.distributed.anchor import fit_sharded_anchor
+from bayesmargin.distributed.problem import ShardedProblem
+from bayesmargin.distributed.stations import (
+    Stations,
+    find_stations,
+    moved,
+    station_targets,
+)
+from bayesmargin.distributed.travelling import TRAJECTORY, Fleet, Traveller
+from bayesmargin.rows.sparse import DENSE_COLUMNS
+from bayesmargin.samplers import SSGLD, SSGNHT, Auto
+from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.stochastic import SMOOTH, StochasticSampler
+from bayesmargin.state import initial_state
+from bayesmargin.types import FloatArray
+
+VISITS = 8  # trajectories of a chain, at least, where there are stations to choose from
+
+
+def distributed_sampler(sampler: Sampler, n_draws: int) -> "DistributedSampler":
+    """The sampler as it runs on a cluster, or a clear error."""
+    if isinstance(sampler, Auto):
+        sampler = SSGNHT()
+    if not isinstance(sampler, SSGLD | SSGNHT):
+        raise ValueError(
+            f"sampler={type(sampler).__name__} does not run on Dask collections: choose "
+            '"auto", "ssgnht" or "ssgld", or compute the collection and fit it on one machine'
+        )
+    if not sampler.control_variates or sampler.preconditioner != "hessian":
+        raise ValueError(
+            "on Dask collections samplers need control_variates=True and "
+            'preconditioner="hessian": without them shards that differ would bias the posterior'
+        )
+    return DistributedSampler(sampler, n_draws, TRAJECTORY)
+
+
+@dataclass(frozen=True)
+class DistributedSampler(Sampler):
+    """SSGNHT or SSGLD with chains that travel."""
+
+    inner: StochasticSampler
+    n_draws: int
+    trajectory: int
+
+    def check_size(self, n_columns: int, n_blocks: int) -> None:
+        """Raise a clear error for more weights than a full covariance allows."""
+        if n_columns * n_blocks <= DENSE_COLUMNS:
+            return
+        advice = "use fewer columns, or fit on one machine"
+        if n_blocks > 1 and n_columns <= DENSE_COLUMNS:
+            advice = 'use multi_class="ovr"'
+        raise ValueError(
+            f"{n_columns * n_blocks} weights are too many for a distributed fit, which handles "
+            f"{DENSE_COLUMNS} together: {advice}"
+        )
+
+    def start(self, problem: Any, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Anchor, stations, and one chain a generator."""
+        assert isinstance(problem, ShardedProblem)
+        anchor = fit_sharded_anchor(problem, generators[-1])
+        return self._place(problem, generators, find_stations(problem, anchor, generators[-1]), 1.0)
+
+    def _place(
+        self,
+        problem: ShardedProblem,
+        generators: Sequence[np.random.Generator],
+        stations: Stations,
+        shrink: float,
+    ) -> Ensemble:
+        inner = self.inner
+        gentle = min(1.0, SMOOTH / max(stations.roughness, 1e-12))
+        step = shrink * (inner.step or inner.default_step() * gentle)
+        batch_size = inner.batch_size or max(16, 5 * problem.n_columns)
+        targets = station_targets(problem, stations, batch_size, step, generators[-1])
+        chains = []
+        for rng in generators[:-1]:
+            state = initial_state(
+                rng.standard_normal(problem.n_weights), rng, inner.diffusion_level
+            )
+            chains.append(Traveller(state, rng))
+        dynamics = inner.dynamics(step, problem.n_rows)
+        fleet = Fleet(problem.cluster, targets, stations.share, dynamics, chains, self.trajectory)
+
+        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
+            found = stations
+            if positions is not None:
+                found = find_stations(problem, moved(stations, positions), generators[-1])
+            return self._place(problem, generators, found, 0.5 * shrink if smaller else shrink)
+
+        pace = inner.relaxation(step)
+        thin = inner.thin or max(1, round(0.5 * pace))
+        if inner.thin is None and len(targets) > 1:
+            thin = max(thin, -(-VISITS * self.trajectory // self.n_draws))
+        anchor = stations.anchor
+        coordinates = rotated(anchor.mean, anchor.axes)
+        return Ensemble(
+            chains=chains,
+            weights=lambda positions: weights_from(coordinates, positions),
+            thin=thin,
+            warmup=inner.burn_in if inner.burn_in is not None else max(50, round(50 * pace)),
+            adaptive=inner.thin is None and inner.burn_in is None,
+            info={
+                "sampler": type(inner).__name__,
+                "ran_on": problem.cluster.name,
+                "step": step,
+                "diffusion": getattr(inner, "diffusion", None),
+                "stations": len(targets),
+                "trajectory": self.trajectory,
+                "rows_in_reach": stations.n_rows,
+                "partitions_kept": int(problem.shards.kept),
+                "anchor_passes": anchor.iterations,
+            },
+            temperature=lambda noise, trace: inner.temperature(
+                inner.last_step(step, chains),  # type: ignore[arg-type]
+                noise,
+                trace,
+            ),
+            draw_weights=inner.draw_weights(step, chains),  # type: ignore[arg-type]
+            restart=restart,
+            step_is_given=inner.step is not None,
+            advance=fleet.advance,
+            round_draws=fleet.legs,
+            checks=fleet.checks,
+            facts=lambda trace: {
+                "seconds_computing": fleet.seconds_computing,
+                "rows_read": fleet.rows_read,
+            },
+        )

@@ -1,0 +1,153 @@
+"""A shard: some rows with labels and weights, on a worker; and what is asked of it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from bayesmargin.beliefs import Belief
+from bayesmargin.errors import PartitionError
+from bayesmargin.models.linear_fit import LinearData, make_problem
+from bayesmargin.problem import Problem
+from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
+from bayesmargin.saving.fingerprint import data_fingerprint
+from bayesmargin.types import FloatArray, IntArray
+
+
+class Shard(NamedTuple):
+    """Rows (a matrix or a canonical CSR matrix), labels, weights (None: ones), column names."""
+
+    values: Any
+    label: Any
+    weight: FloatArray | None
+    names: tuple[str, ...] | None = None
+
+    def take(self, index: IntArray) -> "Shard":
+        """Some of the rows."""
+        weight = None if self.weight is None else self.weight[index]
+        return Shard(self.values[index], self.label[index], weight, self.names)
+
+
+class Facts(NamedTuple):
+    """What the driver knows of a shard."""
+
+    n_rows: int
+    n_columns: int
+    n_bytes: int
+    weight: float
+    classes: Any
+    names: tuple[str, ...] | None
+    problem: str | None
+
+
+def make_shard(values: Any, label: Any, weight: Any, number: int, count: int) -> Shard:
+    """Shard from a partition as it comes: array, data frame, or sparse matrix."""
+    where = f"partition {number} of {count} (counted from 0)"
+    names = None
+    if hasattr(values, "to_numpy"):
+        names = tuple(map(str, values.columns))
+        values = values.to_numpy()
+    if sparse.issparse(values):
+        values = canonical(values)
+        entries = values.data
+    else:
+        kind = getattr(values, "dtype", None)
+        wanted = np.float32 if kind == np.float32 else np.float64
+        try:
+            values = np.ascontiguousarray(values, dtype=wanted)
+        except (TypeError, ValueError) as error:
+            raise PartitionError(f"{where} does not hold numbers: {error}") from error
+        entries = values
+    if values.ndim != 2:
+        raise PartitionError(f"{where} has {values.ndim} dimension(s) where rows and columns are 2")
+    if entries.dtype not in (np.float32, np.float64):
+        values, entries = values.astype(np.float64), entries.astype(np.float64)
+    if not np.isfinite(entries).all():
+        raise PartitionError(f"{where} holds NaN or infinity: impute or drop such rows first")
+    label = np.asarray(label)
+    if label.shape != (values.shape[0],):
+        raise PartitionError(
+            f"{where} has {values.shape[0]} rows and labels of shape {label.shape}"
+        )
+    if weight is not None:
+        weight = np.asarray(weight, dtype=float)
+        if weight.shape != label.shape or not np.isfinite(weight).all() or np.any(weight < 0.0):
+            raise PartitionError(
+                f"{where}: sample weights are non-negative finite numbers, one a row"
+            )
+    return Shard(values, label, weight, names)
+
+
+def facts_of(shard: Shard) -> Facts:
+    """Sizes and classes of a shard."""
+    kept = shard.label if shard.weight is None else shard.label[shard.weight > 0.0]
+    n_rows, n_columns = shard.values.shape
+    is_sparse = sparse.issparse(shard.values)
+    entries = shard.values.data if is_sparse else shard.values
+    problem = None
+    if is_sparse and n_columns + 1 > DENSE_COLUMNS:
+        problem = (
+            f"sparse partitions of {n_columns} columns are too wide for a distributed fit, which "
+            f"handles at most {DENSE_COLUMNS - 1}: reduce the columns, or fit on one machine"
+        )
+    weight = float(len(kept)) if shard.weight is None else float(shard.weight.sum())
+    return Facts(
+        n_rows, n_columns, int(entries.nbytes), weight, np.unique(kept), shard.names, problem
+    )
+
+
+def encoded(shard: Shard, classes: Any) -> Shard:
+    """The same rows with class indices for labels, rows of weight zero left out."""
+    if shard.weight is not None and np.any(shard.weight == 0.0):
+        shard = shard.take(np.flatnonzero(shard.weight > 0.0))
+    index = np.searchsorted(classes, shard.label).astype(np.min_scalar_type(len(classes)))
+    return Shard(shard.values, index, shard.weight)
+
+
+def digest(shard: Shard) -> str:
+    """Hash of everything that a shard holds."""
+    return data_fingerprint([shard.values, shard.label, shard.weight])
+
+
+def joined(shards: list[Shard]) -> Shard:
+    """Shards one after another."""
+    stack = sparse.vstack if sparse.issparse(shards[0].values) else np.concatenate
+    values = stack([shard.values for shard in shards])
+    values = canonical(values) if sparse.issparse(values) else values
+    weights = [shard.weight for shard in shards]
+    known = [w for w in weights if w is not None]
+    weight = np.concatenate(known) if len(known) == len(weights) and known else None
+    return Shard(values, np.concatenate([shard.label for shard in shards]), weight)
+
+
+def sampled(shard: Shard, count: int, seed: np.random.SeedSequence) -> Shard:
+    """Random rows of a shard, without replacement."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    chosen = np.sort(rng.choice(shard.values.shape[0], count, replace=False))
+    return shard.take(chosen)
+
+
+@dataclass(frozen=True)
+class Model:
+    """The posterior, without its rows: what every task needs to know.
+
+    ``own`` is the class that one-vs-rest sets against the others, or None.
+    """
+
+    cost: float
+    margin: float
+    intercept: bool
+    prior: Belief
+    n_classes: int
+    own: int | None = None
+
+    def problem(self, shard: Shard, factor: float = 1.0) -> Problem:
+        """The posterior of the rows of a shard, each counted ``factor`` times."""
+        label = shard.label
+        if self.own is not None:
+            label = (label == self.own).astype(label.dtype)
+        ones = np.broadcast_to(np.ones(1), (len(label),))
+        weight = ones if shard.weight is None else shard.weight
+        data = LinearData(shard.values, label, weight, self.n_classes)
+        return make_problem(data, self.prior, factor * self.cost, self.margin, self.intercept)

@@ -1,0 +1,52 @@
+"""The verdict on label-invariant traces: split R-hat, effective draws, and one warning."""
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from bayesmargin.diagnostics import bulk_ess, rhat
+from bayesmargin.errors import ConvergenceWarning
+
+_FEWEST_TO_REPORT = 8
+_FEWEST_TO_JUDGE = 20
+#: Partitions mix slowly, and predictions are good long before they have mixed. Beyond this the
+#: chains are plainly somewhere else, or still on their way.
+WORST_RHAT = 1.5
+
+
+def trace_report(traces: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Mean, split R-hat and effective draws of traces (chains x sweeps); empty if too short.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.infinite_svc.convergence import trace_report
+    >>> trace_report({"components": np.arange(6.0)[None]})
+    {}
+    """
+    report = {}
+    for name, values in traces.items():
+        if values.shape[1] >= _FEWEST_TO_REPORT:
+            report[name] = {
+                "mean": float(values.mean()),
+                "r_hat": float(rhat(values)),
+                "effective_draws": float(bulk_ess(values)),
+            }
+    return report
+
+
+def warn_if_unsettled(report: Mapping[str, Mapping[str, float]], sweeps: int) -> None:
+    """Warn when a trace says that the chains have not settled; ``sweeps`` are those kept."""
+    if sweeps < _FEWEST_TO_JUDGE:
+        return
+    worst = max(report, key=lambda name: np.nan_to_num(report[name]["r_hat"]))
+    value = report[worst]["r_hat"]
+    if np.isfinite(value) and value > WORST_RHAT:
+        warnings.warn(
+            f"the partition has not settled (R-hat {value:.2f} for the trace of {worst}): "
+            "predictions may still be good, but the number of components and the co-clustering "
+            "should not be trusted; increase n_sweeps",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

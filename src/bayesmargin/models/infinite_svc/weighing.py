@@ -1,0 +1,238 @@
+r"""What the components weigh for one row, evaluated no further than the choice among them needs.
+
+Four facts keep it cheap and exact. A member is judged against its own component without being
+removed (see :mod:`~bayesmargin.models.infinite_svc.gaussian`), so only rows that move change
+anything. :math:`\psi \le 1`: size times density bounds a weight, and a component more than
+:data:`NEGLIGIBLE` nats below a known weight has a probability under :math:`2^{-53}`, below the
+resolution of the uniform number that decides, so its expert need not be asked. A radius
+:math:`\sqrt q` computed at an earlier visit bounds today's: a row that joins shortens radii by at
+most :math:`(1 + v^\top\Psi^{-1}v)^{-1/2}`, one that leaves shortens none, and the centre moves by
+a known distance. These affine bounds compose, two numbers a component; a far component is
+dismissed by them without looking at its :math:`\Psi`. And the uniform number is drawn first: when
+the bounds show that it keeps the row where it is (:func:`stays`), as they mostly do, no other
+weight is needed at all.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesmargin.compiling import borrowing_jit, jit
+from bayesmargin.models.infinite_svc.dense import dot_row
+from bayesmargin.models.infinite_svc.experts import log_psi_of_scores, winning_option
+from bayesmargin.models.infinite_svc.gaussian import (
+    fill_features,
+    log_share,
+    log_share_without,
+    surely_below,
+)
+from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.types import FloatArray, IntArray
+
+NEGLIGIBLE = 45.0
+_ROUNDING = 1.0 - 1e-6  # radii are kept in single precision, rounded to the safe side
+
+
+class Work(NamedTuple):
+    """Scratch of a sweep; S slots and A auxiliary components (at least one)."""
+
+    features: FloatArray  #: (F,) quadratic features of the row
+    scores: FloatArray  #: (R,)
+    log_weight: FloatArray  #: (S + A,)
+    fresh_weight: FloatArray  #: (A,)
+    option: IntArray  #: (S,) winners of the hinge
+    near: IntArray  #: (S + 1,)
+    auxiliary: FloatArray  #: (A, R, n) experts of Algorithm 8
+
+
+@jit
+def make_work(components: Components, auxiliary: int) -> Work:
+    """Scratch for a sweep over these components."""
+    capacity, vectors, columns = components.weights.shape
+    return Work(
+        np.empty(components.form.shape[1]),
+        np.empty(vectors),
+        np.empty(capacity + auxiliary),
+        np.empty(auxiliary),
+        np.empty(capacity, np.int64),
+        np.empty(capacity + 1, np.int64),
+        np.empty((auxiliary, vectors, columns)),
+    )
+
+
+@borrowing_jit
+def _not_negligible(
+    d: int,
+    own: int,
+    floor: float,
+    size: int,
+    order: IntArray,
+    population: IntArray,
+    height: FloatArray,
+    shrink: FloatArray,
+    reach: FloatArray,
+    strength: float,
+    degrees: float,
+    near: IntArray,
+) -> int:
+    """List the positions of other components that kept radii do not put below ``floor``."""
+    found = 0
+    for position in range(size):
+        slot = order[position]
+        if slot == own:
+            continue
+        radius = max(0.0, shrink[slot, 0] * reach[d, slot] - shrink[slot, 1])
+        square = radius * radius
+        if not surely_below(floor, height[slot], population[slot], strength, degrees, square):
+            near[found] = position
+            found += 1
+    return found
+
+
+@borrowing_jit
+def _square(
+    d: int,
+    slot: int,
+    form: FloatArray,
+    shrink: FloatArray,
+    reach: FloatArray,
+    features: FloatArray,
+) -> float:
+    """Squared radius of row d in a component; the radius is kept for later visits."""
+    square = max(0.0, dot_row(form, slot, features))
+    if reach.shape[0] > 0:
+        kept = (math.sqrt(square) * _ROUNDING + shrink[slot, 1]) / shrink[slot, 0]
+        reach[d, slot] = min(kept, 1e30)
+    return square
+
+
+@borrowing_jit
+def _judge(
+    d: int, slot: int, rows: Rows, weights: FloatArray, hinge: Hinge, scores: FloatArray
+) -> tuple[float, int]:
+    """Log pseudo-likelihood of row d under one expert, and the winner of its hinge."""
+    design, label = rows.design, rows.labels[d]
+    for y in range(weights.shape[1]):
+        total = 0.0
+        for j in range(weights.shape[2]):
+            total += weights[slot, y, j] * design[d, j]
+        scores[y] = total
+    return log_psi_of_scores(scores, label, hinge), winning_option(scores, label, hinge)
+
+
+@borrowing_jit
+def _candidates(
+    d: int, floor: float, assignment: Assignment, components: Components, base: Base, near: IntArray
+) -> int:
+    """List the positions of other components whose weight may reach ``floor``."""
+    own, order, size = assignment.slot[d], components.order, components.size[0]
+    if assignment.reach.shape[0] > 0:
+        return _not_negligible(
+            d, own, floor, size, order, components.population, components.height,
+            components.shrink, assignment.reach, base.strength, base.degrees, near,
+        )  # fmt: skip
+    found = 0
+    for position in range(size):
+        if order[position] != own:
+            near[found] = position
+            found += 1
+    return found
+
+
+@borrowing_jit
+def stays(
+    d: int,
+    chance: float,
+    own_weight: float,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+    work: Work,
+) -> bool:
+    """Whether the uniform number ``chance`` keeps row d, shown without weighing every component.
+
+    It does if all other weights together, in units of the own one, are at most 1/chance - 1. Half
+    of that room is divided among the components that bounds put below an even share of it; the
+    others are evaluated. True is a proof; False says that all weights are needed.
+    """
+    room = 1.0 / chance - 1.0
+    for i in range(work.fresh_weight.shape[0]):
+        room -= math.exp(min(work.fresh_weight[i] - own_weight, 700.0))
+    if not room > 0.0:
+        return False
+    half = 0.5 * room
+    floor = own_weight + math.log(half / components.size[0])
+    total = 0.0
+    for candidate in range(_candidates(d, floor, assignment, components, base, work.near)):
+        slot = components.order[work.near[candidate]]
+        square = _square(
+            d, slot, components.form, components.shrink, assignment.reach, work.features
+        )
+        weight = log_share(components, base, slot, square)
+        if weight > floor:
+            weight += _judge(d, slot, rows, components.weights, hinge, work.scores)[0]
+        total += math.exp(min(weight - own_weight, 700.0))
+        if total > half:
+            return False
+    return True
+
+
+@borrowing_jit
+def log_weights(
+    d: int,
+    best: float,
+    found: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+    work: Work,
+) -> tuple[int, float]:
+    """List the components that row d may join, with log weights and winners; return their number.
+
+    The row's own component, if it has other members, stands there already (``found`` = 1);
+    ``best`` is the largest weight so far. ``near`` receives slots.
+    """
+    order, near = components.order, work.near
+    candidates = _candidates(d, best - NEGLIGIBLE, assignment, components, base, near[1:])
+    for candidate in range(1, 1 + candidates):
+        slot = order[near[candidate]]
+        square = _square(
+            d, slot, components.form, components.shrink, assignment.reach, work.features
+        )
+        share = log_share(components, base, slot, square)
+        if share < best - NEGLIGIBLE:
+            continue
+        value, work.option[found] = _judge(d, slot, rows, components.weights, hinge, work.scores)
+        work.log_weight[found] = share + value
+        near[found] = slot
+        best = max(best, share + value)
+        found += 1
+    near[0] = assignment.slot[d] if components.population[assignment.slot[d]] > 1 else near[0]
+    return found, best
+
+
+@borrowing_jit
+def weigh_own(
+    d: int,
+    rows: Rows,
+    assignment: Assignment,
+    components: Components,
+    base: Base,
+    hinge: Hinge,
+    work: Work,
+) -> int:
+    """Weight of the row's own component in place 0; returns 0 if the row is alone there, else 1."""
+    own = assignment.slot[d]
+    fill_features(rows.covariates[d], work.features)
+    if components.population[own] == 1:
+        return 0
+    square = _square(d, own, components.form, components.shrink, assignment.reach, work.features)
+    share = log_share_without(components, base, own, square)
+    value, work.option[0] = _judge(d, own, rows, components.weights, hinge, work.scores)
+    work.log_weight[0] = share + value
+    return 1

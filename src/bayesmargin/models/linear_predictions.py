@@ -1,0 +1,137 @@
+"""What a fitted linear model says of rows: scores, classes, probabilities, votes."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesmargin.calibration import Link
+from bayesmargin.distributed import is_collection
+from bayesmargin.models.linear_fit import FULL_COVARIANCE
+from bayesmargin.models.scores import draw_scores, rows_at_a_time
+from bayesmargin.posterior import Posterior
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.sparse import canonical
+from bayesmargin.types import FloatArray, IntArray
+
+ROW_TYPES = [np.float64, np.float32]
+
+
+class LinearPredictions(BaseEstimator):
+    """Predictions of rows in memory, in files or on a cluster, from the posterior of the weights.
+
+    ``X`` is always a matrix, a sparse matrix, an opened file or a Dask collection of rows.
+    """
+
+    classes_: Any
+    coef_: FloatArray
+    intercept_: FloatArray
+    posterior_: Posterior
+    link_: Link
+
+    def _n_blocks(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _draws(self) -> tuple[FloatArray, FloatArray]:
+        """Draws of coefficients (draw, block, feature) and intercepts (draw, block)."""
+        coef, blocks = self.posterior_.flat("coef"), self._n_blocks()
+        intercept = self.posterior_.flat("intercept").reshape(len(coef), blocks)
+        return (coef[:, None] if blocks == 1 else coef), intercept
+
+    def _rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if isinstance(X, FileRows):
+            X.checked_labels(self, None, reset=False, needed=False)
+            return X
+        X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
+        return canonical(X) if sparse.issparse(X) else X
+
+    def decision_function(self, X: Any, return_std: bool = False) -> Any:
+        """Posterior mean of the scores, and with ``return_std`` their posterior sd.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+        std : array of the same shape, only with ``return_std=True``
+        """
+        if is_collection(X):
+            return self._on_blocks("decision_function", X, return_std=return_std)
+        X = self._rows(X)
+        if isinstance(X, FileRows):
+            parts = [self._decision(part, return_std) for part in X.parts()]
+            joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        else:
+            joint = list(self._decision(X, return_std))
+        return tuple(joint) if return_std else joint[0]
+
+    def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
+        scores = X @ self.coef_.T + self.intercept_
+        scores = scores[:, 0] if self._n_blocks() == 1 else scores
+        return (scores, self._score_sd(X)) if return_std else (scores,)
+
+    def _score_sd(self, X: Any) -> FloatArray:
+        coef, intercept = self._draws()
+        count, blocks, n_features = coef.shape
+        if n_features > FULL_COVARIANCE:
+            step = rows_at_a_time(count * blocks, wide=True)
+            starts = range(0, X.shape[0], step)
+            parts = [draw_scores(X[a : a + step], coef, intercept).std(axis=0) for a in starts]
+            deviations = np.concatenate(parts) if parts else np.empty((0, blocks))
+        else:
+            deviations = np.empty((X.shape[0], blocks))
+            for k in range(blocks):
+                joint = np.column_stack([coef[:, k], intercept[:, k]])
+                root = np.linalg.qr(joint - joint.mean(axis=0), mode="r") / np.sqrt(count - 1)
+                deviations[:, k] = np.linalg.norm(X @ root[:, :-1].T + root[:, -1], axis=1)
+        return deviations[:, 0] if blocks == 1 else deviations
+
+    def predict(self, X: Any) -> Any:
+        """Class with the largest posterior mean score."""
+        if is_collection(X):
+            return self._on_blocks("predict", X)
+        scores = self.decision_function(X)
+        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[index]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Posterior predictive probabilities of the classes, calibrated on the training rows.
+
+        The most probable class is the one that :meth:`predict` gives, on every row.
+        """
+        if is_collection(X):
+            return self._on_blocks("predict_proba", X)
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            scores = scores - scores.mean(axis=1, keepdims=True)
+        return self.link_.probabilities(scores)
+
+    def predict_votes(self, X: Any) -> FloatArray:
+        """Share of posterior draws that vote for each class: the Gibbs classifier's own law."""
+        if is_collection(X):
+            return self._on_blocks("predict_votes", X)
+        X = self._rows(X)
+        if isinstance(X, FileRows):
+            return np.concatenate([self._votes(part) for part in X.parts()])
+        return self._votes(X)
+
+    def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
+        """A lazy Dask array: ``method`` on every block of rows."""
+        from bayesmargin.distributed.predicting import on_blocks
+
+        check_is_fitted(self)
+        return on_blocks(self, method, X, **options)
+
+    def _votes(self, X: Any) -> FloatArray:
+        coef, intercept = self._draws()
+        votes = np.zeros((X.shape[0], len(self.classes_)))
+        step = rows_at_a_time(len(coef) * coef.shape[1], coef.shape[2] > FULL_COVARIANCE)
+        for start in range(0, X.shape[0], step):
+            scores = draw_scores(X[start : start + step], coef, intercept)
+            chosen: IntArray = (
+                (scores[..., 0] > 0).astype(int) if scores.shape[2] == 1 else scores.argmax(axis=2)
+            )
+            for k in range(len(self.classes_)):
+                votes[start : start + step, k] = (chosen == k).mean(axis=0)
+        return votes

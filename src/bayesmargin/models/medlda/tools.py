@@ -1,0 +1,32 @@
+"""What a chain and its threads need beside the state: tables, marks, count buffers, work space."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.models.medlda.conditionals import make_workspace
+from bayesmargin.models.medlda.flow import quantile_table
+
+
+class Aids:
+    """Quantiles of the prior of a weight, and room for the words of a minibatch."""
+
+    def __init__(self, n_words: int, beta: float) -> None:
+        self.table = quantile_table(min(beta, 0.5))
+        self.marks = np.zeros(n_words, dtype=np.int8)
+        self.found = np.zeros(n_words, dtype=np.int32)
+
+
+class Tool:
+    """What one thread needs: counts of its own and a work space that grows with the documents."""
+
+    def __init__(self, n_words: int, n_classes: int, width: int) -> None:
+        self._n_classes, self._width = n_classes, width
+        self.counts = np.zeros((n_words, width), dtype=np.int32)
+        self._workspace = make_workspace(n_classes, width, 1024)
+
+    def workspace(self, longest: int) -> Any:
+        """Work space for documents of at most ``longest`` words."""
+        if longest > self._workspace.assigned.shape[0]:
+            self._workspace = make_workspace(self._n_classes, self._width, 2 * longest)
+        return self._workspace

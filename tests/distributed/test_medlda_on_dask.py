@@ -1,0 +1,53 @@
+"""MedLDA on a cluster: the topics of one machine, bit by bit."""
+
+from itertools import pairwise
+
+import dask
+import numpy as np
+import pytest
+from scipy import sparse
+
+from bayesmargin import MedLDAClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+SETTINGS = {"n_topics": 6, "random_state": 2, "n_passes": 2, "n_chains": 1, "batch_size": 64}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Three kinds of documents with words of their own and common ones."""
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 3, 400)
+    rates = np.full((3, 60), 0.1)
+    for k in range(3):
+        rates[k, 20 * k : 20 * k + 20] = 0.6
+    return sparse.csr_matrix(rng.poisson(rates[label])), np.array(["a", "b", "c"])[label]
+
+
+def parts_of(X, y, count=3):
+    edges = np.linspace(0, len(y), count + 1).astype(int)
+    return [dask.delayed((X[a:b], y[a:b])) for a, b in pairwise(edges)]
+
+
+def test_topics_are_those_of_one_machine(client, corpus):
+    X, y = corpus
+    alone = MedLDAClassifier(**SETTINGS).fit(X, y)
+    together = MedLDAClassifier(**SETTINGS).fit(parts_of(X, y))
+    np.testing.assert_array_equal(together.topics_, alone.topics_)
+    np.testing.assert_array_equal(together.coef_, alone.coef_)
+    np.testing.assert_array_equal(together.predict_proba(X), alone.predict_proba(X))
+
+
+def test_partitions_stream_through_partial_fit(client, corpus):
+    X, y = corpus
+    alone = MedLDAClassifier(**SETTINGS)
+    for part in parts_of(X, y):
+        alone.partial_fit(*part.compute(), classes=["a", "b", "c"])
+    streamed = MedLDAClassifier(**SETTINGS).partial_fit(parts_of(X, y), classes=["a", "b", "c"])
+    np.testing.assert_allclose(streamed.topics_, alone.topics_)
+    assert (streamed.predict(X) == y).mean() > 0.8
+
+
+def test_other_methods_say_so(client, corpus):
+    with pytest.raises(ValueError, match="method='gibbs' does not run on Dask"):
+        MedLDAClassifier(method="gibbs").fit(parts_of(*corpus))
