@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format types check validation docs clean
+.PHONY: help demo test test-slow lint format types check validation reproduce docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ check: test lint format types  ## all that CI runs
 
 validation: $(STAMP)  ## every sampler against the truth: docs/validation.md and its figures
 	$(BIN)/python -m bayesmargin.validation.page docs
+
+reproduce: $(STAMP)  ## the paper's figures and tables: docs/reproduction.md (SIZE=--quick for a minute each)
+	$(BIN)/bayesmargin reproduce all $(SIZE) --out docs
 
 DOCS_STAMP := $(VENV)/.installed-docs
 $(DOCS_STAMP): $(STAMP)

@@ -211,7 +211,7 @@ def test_version_and_help_without_arguments():
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "topics", "report", "resume",
-                                     "info", "datasets"])  # fmt: skip
+                                     "info", "datasets", "reproduce"])  # fmt: skip
 def test_every_command_has_help_and_json(command):
     result = bayesmargin(command, "--help")
     assert result.code == 0

@@ -9,11 +9,12 @@ from bayesmargin.cli.fit import fit
 from bayesmargin.cli.info import info
 from bayesmargin.cli.predict import predict
 from bayesmargin.cli.report import report
+from bayesmargin.cli.reproduce import reproduce
 from bayesmargin.cli.resume import resume
 from bayesmargin.cli.topics import topics
 
 # In the order in which they are used. Another command is a file here and a line in this list.
-COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets)
+COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets, reproduce)
 
 app = typer.Typer(
     name="bayesmargin",

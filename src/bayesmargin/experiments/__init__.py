@@ -1,0 +1,30 @@
+"""The paper's figures and tables, one file each, run by ``bayesmargin reproduce``.
+
+=====================  ==========================================================================
+``smoothing``          the polynomially smoothed energy
+``synthetic_posterior``  a posterior of two weights: every sampler against quadrature
+``convergence``        accuracy against time, a text problem and HIGGS
+``batch_size``         accuracy against batch size
+``adagrad``            AdaGrad against polynomially decaying steps
+``medlda_convergence``  topic models: accuracy against documents, F1 against time
+``topic_view``         topics of each class and their top words
+``infinite_svm_table``  the table of the infinite SVM
+=====================  ==========================================================================
+
+An experiment is a function ``run(setup) -> Result`` in the file of its name. What they share:
+``results.py`` (numbers, picture, text, verdicts), ``clock.py`` (time without the evaluation),
+``curves.py`` (chains followed while they run), ``search.py`` (grid searches),
+``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py`` (data and samplers), ``page.py``
+(the page that collects everything).
+"""
+
+NAMES = (
+    "smoothing",
+    "synthetic_posterior",
+    "convergence",
+    "batch_size",
+    "adagrad",
+    "medlda_convergence",
+    "topic_view",
+    "infinite_svm_table",
+)

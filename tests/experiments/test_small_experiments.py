@@ -1,0 +1,78 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bayesmargin.experiments import synthetic_posterior
+from bayesmargin.experiments.results import read_rows
+from bayesmargin.experiments.running import reproduce
+from bayesmargin.experiments.sizes import Setup
+from bayesmargin.validation.problems import synthetic_plane
+
+
+def test_smoothing_is_written_and_its_claims_hold(tmp_path):
+    lines = []
+    page = reproduce(["smoothing"], Setup("quick"), tmp_path, lines.append)
+    text = page.read_text()
+    assert text.count("**Holds:**") == 2
+    assert "Does not hold" not in text
+    assert (tmp_path / "reproduction" / "smoothing.png").stat().st_size > 5000
+    assert lines[0].startswith("smoothing: running at size quick")
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return synthetic_posterior.truth_of(synthetic_plane(n_rows=200))
+
+
+def exact_draws(truth, n_draws, seed):
+    rng = np.random.default_rng(seed)
+    reference = truth.reference
+    return reference.points[rng.choice(len(reference.points), n_draws, p=reference.probability)]
+
+
+def test_energy_distance_is_small_for_exact_draws_and_grows_with_a_shift(truth):
+    draws = exact_draws(truth, 3000, 1)
+    sd = np.sqrt(np.diag(truth.reference.covariance))
+    near = synthetic_posterior.energy_distance(truth, draws)
+    far = synthetic_posterior.energy_distance(truth, draws + 0.3 * sd)
+    wide = synthetic_posterior.energy_distance(
+        truth, truth.reference.mean + 1.3 * (draws - truth.reference.mean)
+    )
+    assert abs(near) < 2e-3
+    assert far > 10 * abs(near)
+    assert wide > 5 * abs(near)
+
+
+def test_errors_are_in_posterior_deviations(truth):
+    found = synthetic_posterior.errors(truth, exact_draws(truth, 20_000, 2)[:8000])
+    assert found["mean error"] < 0.05
+    assert found["variance ratio"] == pytest.approx(1.0, abs=0.06)
+
+
+def test_unknown_names_are_a_usage_error(capsys):
+    from bayesmargin.cli.main import app
+
+    assert app(["reproduce", "figure1"], standalone_mode=False) == 2
+    assert "there are all, smoothing" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_convergence_at_toy_size(tmp_path, monkeypatch):
+    from bayesmargin.experiments import convergence
+    from tests.experiments.test_shared_parts import small_set
+
+    batches = {"SSGLD": 20, "SSGNHT": 20, "SRWM": 50}
+    toys = {
+        key: (dataclasses.replace(small_set(), name=key), batches, 0.3)
+        for key in ("text", "higgs", "synthetic")
+    }
+    monkeypatch.setattr(convergence, "sets", lambda setup: toys)
+    page = reproduce(["convergence"], Setup("quick"), tmp_path, lambda line: None).read_text()
+    assert page.count("**Holds:**") + page.count("**Does not hold:**") == 6
+    ends = [
+        row["accuracy at the end"]
+        for row in read_rows(tmp_path / "reproduction" / "convergence_table.csv")
+        if row["sampler"] in ("Gibbs", "ours (auto)")
+    ]
+    assert min(ends) > 0.85
