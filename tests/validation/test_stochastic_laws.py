@@ -83,6 +83,30 @@ def test_order_of_the_bias_in_the_step(name):
     assert curve.order == pytest.approx(order, abs=tolerance), curve
 
 
+def second_moment(integrator, step, problem):
+    """Mean of the squared weights and its Monte Carlo error."""
+    sampler = SSGNHT(step=step, integrator=integrator, **RAW)
+    draws, _ = long_run(sampler, problem, 6_000, max(1, round(2.5 / step)), seed=3)
+    return monte_carlo_error((draws**2).mean(axis=-1))
+
+
+def test_baoab_is_exact_for_quadratic_energies_whatever_the_step():
+    problem = many_kinks()
+    flat = replace(problem, cost=1e-9 * problem.cost)
+    mean, error = second_moment("baoab", 0.8, flat)
+    assert abs(mean - 1.0) < 4.0 * error
+    mean, error = second_moment("ssi", 0.8, flat)
+    assert abs(mean - 1.0) > 10.0 * error  # the same run with the other order tells the difference
+
+
+def test_baoab_bears_kinks_better_than_the_symmetric_splitting():
+    bias = {}
+    for integrator in ("baoab", "ssi"):
+        mean, error = second_moment(integrator, 0.3, many_kinks())
+        bias[integrator] = abs(mean - 1.7356427)
+    assert bias["baoab"] + 3.0 * error < bias["ssi"]
+
+
 @pytest.fixture(scope="module")
 def sixty():
     rng = np.random.default_rng(6)
