@@ -61,9 +61,12 @@ def test_python_in_the_pages_is_python():
     folder = ROOT.parents[1] / "docs"
     if not folder.exists():
         pytest.skip("the documentation is not part of an installed package")
+    parsed = 0
     for page in sorted(folder.rglob("*.md")):
         if "generated" in page.parts or "_build" in page.parts:
             continue
         pieces = page.read_text(encoding="utf-8").split("```python\n")[1:]
         for piece in pieces:
             ast.parse(piece.partition("```")[0], filename=str(page))
+            parsed += 1
+    assert parsed > 10
