@@ -6,8 +6,8 @@ A pass over D rows costs ``D r / W``, r seconds a row, plus messages: every shar
 :math:`n^2` numbers and the scheduler spends ``t`` on every task, a tree of depth :math:`\log_8 P`
 adding a few latencies. An anchor takes ``passes`` of them and the screening one more. Stations hold
 about ``c sqrt(n D)`` rows, which travel once between workers. A round of chains is
-``ceil(chains / W)`` trajectories of ``T`` iterations and one latency. Tasks share one scheduler,
-which is what limits 1000 workers.
+``ceil(chains / W)`` tasks of ``T`` iterations (four trajectories) and one latency. Tasks share one
+scheduler, which is what limits 1000 workers.
 """
 
 import json
@@ -31,7 +31,7 @@ class Constants:
     passes: float
     start_s: float
     iteration_s: float
-    trajectory: float
+    round_iterations: float
     latency_s: float
     in_play: float
     weights: int
@@ -42,8 +42,8 @@ class Constants:
         row_s = (found["pass_s"] - 4 * found["latency_s"]) / n_rows
         start_s = max(0.0, found["anchor_s"] - passes * found["pass_s"])
         return cls(
-            row_s, passes, start_s, found["iteration_s"], found["trajectory"], found["latency_s"],
-            found["rows_in_play"] / sqrt(n * n_rows), n,
+            row_s, passes, start_s, found["iteration_s"], found["round_iterations"],
+            found["latency_s"], found["rows_in_play"] / sqrt(n * n_rows), n,
         )  # fmt: skip
 
     def write(self) -> None:
@@ -63,7 +63,7 @@ def predicted(
     moved = c.in_play * sqrt(c.weights * rows) * 4.0 * (c.weights + 4)
     stations = one_pass + moved / (workers * BANDWIDTH) + parts * 8 * TASK
     turns = ceil(chains / workers)
-    chains_s = rounds * (turns * c.trajectory * c.iteration_s + c.latency_s + chains * TASK)
+    chains_s = rounds * (turns * c.round_iterations * c.iteration_s + c.latency_s + chains * TASK)
     total = anchor + stations + chains_s
     return {
         "pass": one_pass, "anchor": anchor, "stations": stations, "chains": chains_s,
@@ -72,10 +72,10 @@ def predicted(
 
 
 def extrapolated(c: Constants) -> tuple[list[str], list[list[float]]]:
-    """Table of larger clusters, a chain a worker (four at least), ten rounds."""
+    """Table of larger clusters, a chain a worker (four at least), three rounds."""
     header = ["rows", "workers", "pass_s", "anchor_s", "stations_s", "chains_s", "total_s"]
     table = [
-        [float(rows), workers, *predicted(c, rows, workers, max(4, workers), 10).values()]
+        [float(rows), workers, *predicted(c, rows, workers, max(4, workers), 3).values()]
         for rows in (10**8, 10**9, 10**10)
         for workers in (1, 2, 10, 100, 1000)
     ]

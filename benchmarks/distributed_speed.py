@@ -87,7 +87,7 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
             "passes": anchor.iterations + 1,
             "round_s": seconds / ROUNDS,
             "iteration_s": computing / (ROUNDS * CHAINS * draws * ensemble.thin),
-            "trajectory": draws * ensemble.thin,
+            "round_iterations": draws * ensemble.thin,
             "latency_s": latency,
             "stations": ensemble.info["stations"],
             "rows_in_play": ensemble.info["rows_in_reach"],

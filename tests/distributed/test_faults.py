@@ -83,7 +83,7 @@ def test_lost_fit_goes_on_from_its_checkpoint(client, clouds, tmp_path, monkeypa
 
     def failing(cluster, handles):
         seen.extend(handles)
-        if sum("trajectory" in str(handle.key) for handle in seen) > 12:
+        if sum("trajectories" in str(handle.key) for handle in seen) > 3:
             raise ClusterError("the connection to the Dask scheduler was lost")
         return gather(cluster, handles)
 

@@ -22,6 +22,7 @@ SAMPLERS = {
     "hmc_identity": (SubgradientHMC(mass="identity"), 100_000, 1),
     "lmc": (LangevinMC(), 200_000, 2),
     "gibbs": (AugmentationGibbs(), 100_000, 1),
+    "gibbs_single": (AugmentationGibbs(arithmetic="single"), 100_000, 1),
     "gibbs_coordinate": (AugmentationGibbs(form="coordinate"), 100_000, 1),
     "gibbs_wide": (AugmentationGibbs(form="wide"), 4_000, 1),
     "srwm": (AusterityMetropolis(epsilon=0.0), 80_000, 6),
@@ -33,7 +34,7 @@ def reference(name):
     return quadrature(PROBLEMS[name]())
 
 
-VARIANTS = ("hmc_diagonal", "hmc_dense", "hmc_identity", "gibbs_wide")
+VARIANTS = ("hmc_diagonal", "hmc_dense", "hmc_identity", "gibbs_single", "gibbs_wide")
 
 
 def cases():

@@ -128,7 +128,7 @@ class DistributedSampler(Sampler):
             restart=restart,
             step_is_given=inner.step is not None,
             advance=fleet.advance,
-            round_draws=fleet.legs,
+            round_draws=fleet.round_draws,
             checks=fleet.checks,
             facts=lambda trace: {
                 "seconds_computing": fleet.seconds_computing,

@@ -1,9 +1,8 @@
-"""Chains that travel between stations, one task a trajectory.
+"""Chains that travel between stations, a few trajectories a task.
 
-A task receives the target of a station, the chain's state and its generator, and returns both moved
-on, with the draws. The same generator chooses the next station. A chain keeps to one worker if it
-can, so that workers are equally busy; a station that the worker does not hold yet is copied to it,
-once. Draws therefore depend on the seed
+A task receives the targets of the next stations, the chain's state and its generator, and returns
+both moved on, with the draws. A chain keeps to one worker if it can, so that workers are equally
+busy; a station that the worker does not hold yet is copied to it, once. Draws depend on the seed
 and on the stations alone, not on workers, their number, their speed or their death.
 """
 
@@ -30,11 +29,12 @@ from bayesmargin.target import Target, working_type, workspace
 from bayesmargin.types import FloatArray, IntArray
 
 TRAJECTORY = 16_384  # iterations at a station: a tenth of a second, far above a message's latency
+ROUND = 4  # trajectories of a task, between two messages to the driver
 CHECKED = 400  # draws at which the bias check wants gradients
 
 
-class Leg(NamedTuple):
-    """What comes back from a trajectory."""
+class Journey(NamedTuple):
+    """What comes back from a task."""
 
     state: State
     rng: np.random.Generator
@@ -46,22 +46,28 @@ class Leg(NamedTuple):
 
 
 def travel(
-    target: Target,
+    targets: list[Target],
+    sizes: list[int],
     dynamics: Any,
     state: State,
     rng: np.random.Generator,
-    n_draws: int,
     thin: int,
-) -> Leg:
-    """Some draws at one station; the arguments stay as they are, so that a task can run again."""
+) -> Journey:
+    """Some draws at each station; the arguments stay as they are, so that a task can run again."""
     began = time.perf_counter()
     state, rng = copy.deepcopy((state, rng))
-    draws = np.empty((n_draws, state.position.shape[0]))
-    trace = np.empty((n_draws, len(TRACE_NAMES)))
-    work = workspace(target, working_type(target))
-    done = record(dynamics, target, state, work, rng, thin, draws, trace)
-    rows_read = int(target.strata.take.sum()) * n_draws * thin
-    return Leg(state, rng, draws, trace, done, time.perf_counter() - began, rows_read)
+    draws = np.empty((sum(sizes), state.position.shape[0]))
+    trace = np.empty((len(draws), len(TRACE_NAMES)))
+    first = rows_read = 0
+    for target, size in zip(targets, sizes, strict=True):
+        work = workspace(target, working_type(target))
+        part = slice(first, first + size)
+        done = record(dynamics, target, state, work, rng, thin, draws[part], trace[part])
+        first += done
+        if done < size:
+            break
+        rows_read += int(target.strata.take.sum()) * size * thin
+    return Journey(state, rng, draws, trace, first, time.perf_counter() - began, rows_read)
 
 
 @dataclass
@@ -82,14 +88,13 @@ class Traveller:
         """The arrays that make its state and its generator, for checkpoints."""
         return (*self.state, self.place), self.rng
 
-    def receive(self, leg: Leg) -> None:
-        """Take over where the trajectory ended."""
-        for array, value in zip(self.state, leg.state, strict=True):
+    def receive(self, journey: Journey) -> None:
+        """Take over where the journey ended."""
+        for array, value in zip(self.state, journey.state, strict=True):
             array[...] = value
-        self.rng.bit_generator.state = leg.rng.bit_generator.state
-        self.place[1] -= len(leg.draws)
-        self.draws.append(leg.draws)
-        self.trace.append(leg.trace)
+        self.rng.bit_generator.state = journey.rng.bit_generator.state
+        self.draws.append(journey.draws)
+        self.trace.append(journey.trace)
 
     def run(self, n_draws: int, thin: int) -> None:
         """Travellers move together; see :class:`Fleet`."""
@@ -114,39 +119,48 @@ class Fleet:
     seconds_computing: float = 0.0
     rows_read: int = 0
 
-    def legs(self, thin: int) -> int:
+    def trajectory_draws(self, thin: int) -> int:
         """Draws of a trajectory."""
         return max(1, self.trajectory // thin)
 
+    def round_draws(self, thin: int) -> int:
+        """Draws between two messages to the driver."""
+        return ROUND * self.trajectory_draws(thin)
+
     def advance(self, n_draws: int, thin: int) -> None:
         """Let every chain make some draws, changing stations where its trajectory ends."""
-        left = dict.fromkeys(range(len(self.chains)), n_draws)
-        while left:
-            sent = []
-            for c, wanted in left.items():
-                chain = self.chains[c]
-                if chain.place[1] == 0:
-                    station = int(chain.rng.choice(len(self.share), p=self.share))
-                    chain.place[:] = station, self.legs(thin)
-                size = min(wanted, int(chain.place[1]))
-                args = (self.dynamics, chain.state, chain.rng, size, thin)
-                target = self.targets[int(chain.place[0])]
-                sent.append(self.cluster.submit_to(c, "trajectory", travel, target, *args))
-            for c, leg in zip(list(left), self.cluster.gather(sent), strict=True):
-                self._receive(self.chains[c], leg)
-                left[c] -= len(leg.draws)
-                if left[c] == 0:
-                    del left[c]
+        sent = []
+        for c, chain in enumerate(self.chains):
+            stations, sizes = self._route(chain, n_draws, thin)
+            targets = [self.targets[k] for k in stations]
+            args = (targets, sizes, self.dynamics, chain.state, chain.rng, thin)
+            sent.append(self.cluster.submit_to(c, "trajectories", travel, *args))
+        for chain, journey in zip(self.chains, self.cluster.gather(sent), strict=True):
+            self._receive(chain, journey)
 
-    def _receive(self, chain: Traveller, leg: Leg) -> None:
-        if leg.done < len(leg.draws):
+    def _route(self, chain: Traveller, n_draws: int, thin: int) -> tuple[list[int], list[int]]:
+        """Stations of the next draws, and the draws at each."""
+        stations, sizes = [], []
+        while n_draws > 0:
+            if chain.place[1] == 0:
+                station = chain.rng.choice(len(self.share), p=self.share)
+                chain.place[:] = station, self.trajectory_draws(thin)
+            size = min(n_draws, int(chain.place[1]))
+            stations.append(int(chain.place[0]))
+            sizes.append(size)
+            chain.place[1] -= size
+            n_draws -= size
+        return stations, sizes
+
+    def _receive(self, chain: Traveller, journey: Journey) -> None:
+        if journey.done < len(journey.draws):
             raise DivergenceError(
-                f"a chain diverged after {int(leg.state.clock[0])} iterations with "
+                f"a chain diverged after {int(journey.state.clock[0])} iterations with "
                 f"{self.dynamics}; choose a smaller step, or leave the step out"
             )
-        chain.receive(leg)
-        self.seconds_computing += leg.seconds
-        self.rows_read += leg.rows_read
+        chain.receive(journey)
+        self.seconds_computing += journey.seconds
+        self.rows_read += journey.rows_read
 
     def checks(self, draws: FloatArray, rng: np.random.Generator) -> tuple[float, SteinCheck]:
         """Gradient noise, and Stein's identity with the gradient over all rows.

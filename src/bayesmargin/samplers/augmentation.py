@@ -23,7 +23,13 @@ import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.random import augmentation_mean, inverse_gaussian, inverse_gaussian_from
-from bayesmargin.samplers.augmentation_blocks import Blocks, add_gram, block_scores
+from bayesmargin.samplers.augmentation_blocks import (
+    Blocks,
+    add_gram,
+    add_heavy_rows,
+    block_scores,
+    scale_columns,
+)
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -31,12 +37,14 @@ class Augmented(NamedTuple):
     """What a sweep reads: ``n_classes`` is 1 for two classes, whose ``label`` is then -1 or +1.
 
     The prior has the diagonal precision ``state.precision``, unless ``matrix`` is not empty;
-    ``inverse_scale`` is empty unless it is Laplace.
+    ``inverse_scale`` is empty unless it is Laplace. ``heavy`` holds, for each row, the largest
+    ``omega`` that is added up in the precision of the blocks.
     """
 
     blocks: Blocks
     label: IntArray
     cost: FloatArray
+    heavy: FloatArray
     margin: float
     n_classes: int
     mean: FloatArray
@@ -62,6 +70,7 @@ class GibbsWork(NamedTuple):
     uniform: FloatArray
     omega: FloatArray
     pull: FloatArray
+    root: FloatArray
     scaled: FloatArray
     product: FloatArray
     gram: FloatArray
@@ -71,6 +80,7 @@ class GibbsWork(NamedTuple):
 def gibbs_work(target: Augmented) -> GibbsWork:
     """Scratch arrays for one chain over ``target``."""
     count, padded, size = target.blocks.values.shape
+    dtype = target.blocks.values.dtype
     return GibbsWork(
         side=np.zeros(size),
         level=np.zeros(size),
@@ -78,8 +88,9 @@ def gibbs_work(target: Augmented) -> GibbsWork:
         uniform=np.zeros(size),
         omega=np.zeros((count, size)),
         pull=np.zeros((count, size)),
-        scaled=np.zeros((padded, size)),
-        product=np.zeros((padded, padded)),
+        root=np.zeros(size, dtype),
+        scaled=np.zeros((padded, size), dtype),
+        product=np.zeros((padded, padded), dtype),
         gram=np.zeros((padded, padded)),
         linear=np.zeros(target.blocks.n_columns),
     )
@@ -131,23 +142,13 @@ def augment(target, scores, block, chosen, rng, work):  # type: ignore[no-untype
 
 @jit
 def accumulate(target, block, work):  # type: ignore[no-untyped-def]
-    r"""Add a block to the Gram matrix.
-
-    Beside the columns :math:`\sqrt{\omega}\,x_j` stands :math:`t/\sqrt{\omega}`, with :math:`t` the
-    pull of a row: its products with the columns are the linear term, at no further pass.
-    """
-    values = target.blocks.values[block]
-    size = target.blocks.n_columns
-    root, extra = work.normal, work.scaled[size]
-    omega, pull = work.omega[block], work.pull[block]
-    for k in range(root.shape[0]):
-        root[k] = math.sqrt(omega[k])
-        extra[k] = pull[k] / max(root[k], 1e-150)
-    for j in range(size):
-        column, scaled = values[j], work.scaled[j]
-        for k in range(root.shape[0]):
-            scaled[k] = root[k] * column[k]
+    """Add a block to the Gram matrix and, beside it, to the linear term."""
+    values, size = target.blocks.values[block], target.blocks.n_columns
+    omega, pull, limit = work.omega[block], work.pull[block], target.heavy[block]
+    heavy = scale_columns(values, size, omega, pull, limit, work.root, work.scaled)
     add_gram(work.scaled, work.product, work.gram)
+    if heavy:
+        add_heavy_rows(values, size, omega, pull, limit, work.gram)
 
 
 @jit

@@ -3,8 +3,12 @@
 A block holds :data:`ROWS` rows transposed, so that scores, weights and columns are vectors along
 the rows and every loop over them is vectorised. A whole sweep reads the data once: scores,
 augmentation and weighted Gram matrix of a block are made while it is in the cache.
+
+Blocks are of double or of single precision (:mod:`bayesmargin.samplers.augmentation_single`). Sums
+within a block have the precision of the block; sums over blocks are always double.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +34,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(problem: Problem) -> Blocks:
-    """Rows of a problem in blocks, double precision."""
+    """Rows of a problem in blocks of double precision."""
     n_rows, n_columns = problem.source.n_rows, problem.source.n_columns
     size = min(ROWS, n_rows)
     padded = (n_columns // TILE + 1) * TILE
@@ -54,10 +58,49 @@ def block_scores(block, weights, out):  # type: ignore[no-untyped-def]
     """Scores of the rows of a block: ``out[k] = sum_j weights[j] block[j, k]``."""
     out[:] = 0.0
     for j in range(weights.shape[0]):
-        weight = weights[j]
+        weight = block.dtype.type(weights[j])
         column = block[j]
         for k in range(out.shape[0]):
             out[k] += weight * column[k]
+
+
+@jit
+def scale_columns(block, size, omega, pull, limit, root, scaled):  # type: ignore[no-untyped-def]
+    r"""Write the columns :math:`\sqrt{\omega}\,x_j` and, after them, :math:`t/\sqrt{\omega}`.
+
+    With :math:`t` the pull of a row, the products of that last column with the others are the
+    linear term of the weights, at no further pass. Rows with ``omega`` above their ``limit`` are
+    left out, for :func:`add_heavy_rows`; their number is returned.
+    """
+    heavy = 0
+    for k in range(root.shape[0]):
+        light = omega[k] <= limit[k]
+        root[k] = omega[k] if light else 0.0
+        heavy += not light
+    extra, tiny = scaled[size], root.dtype.type(1e-30)
+    for k in range(root.shape[0]):
+        extra[k] = pull[k]
+    for k in range(root.shape[0]):
+        light = root[k] > tiny
+        root[k] = math.sqrt(root[k])
+        extra[k] = extra[k] / root[k] if light else root.dtype.type(0.0)
+    for j in range(size):
+        column, out = block[j], scaled[j]
+        for k in range(root.shape[0]):
+            out[k] = root[k] * column[k]
+    return heavy
+
+
+@jit
+def add_heavy_rows(block, size, omega, pull, limit, gram):  # type: ignore[no-untyped-def]
+    """Add the few rows that :func:`scale_columns` left out to ``gram``, in double precision."""
+    for k in range(omega.shape[0]):
+        if omega[k] > limit[k]:
+            for i in range(size):
+                value = float(block[i, k])
+                gram[i, size] += pull[k] * value
+                for j in range(i, size):
+                    gram[i, j] += omega[k] * value * block[j, k]
 
 
 @jit
@@ -77,8 +120,9 @@ def add_gram(scaled, product, gram):  # type: ignore[no-untyped-def]
 @jit
 def _add_tile(scaled, i, j, gram):  # type: ignore[no-untyped-def]
     """Products of four columns with four others: sixteen sums that stay in registers."""
-    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
-    c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
+    zero = scaled.dtype.type(0.0)
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+    c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = zero
     p0, p1, p2, p3 = scaled[i], scaled[i + 1], scaled[i + 2], scaled[i + 3]
     q0, q1, q2, q3 = scaled[j], scaled[j + 1], scaled[j + 2], scaled[j + 3]
     for k in range(scaled.shape[1]):
