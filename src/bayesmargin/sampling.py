@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.anchor.listening import listening
 from bayesmargin.chains import collected, run_chains
 from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
 from bayesmargin.diagnostics import Diagnostics, rhat
@@ -99,6 +100,18 @@ class _Supervisor:
             stretch.pause()
         stretch.end()
         self.iterations = counted + n_draws * thin * len(ensemble.chains)
+
+    def prepare(self, sampler: Sampler, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Lay out the rows and find the anchor, with signs of life where that takes long."""
+        steps = 0
+
+        def show(mean: FloatArray) -> None:
+            nonlocal steps
+            steps += 1
+            self.progress.update("preparing", steps, steps, "")
+
+        with listening(show if self.progress.shown else None):
+            return sampler.start(self.problem, generators)
 
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
         """Run and drop the warm-up; mend step and anchor when it shows that they are poor."""
@@ -259,7 +272,7 @@ def sample(
     journal = journal or Journal()
     journal.begin_run()
     supervisor = _Supervisor(problem, n_draws, n_jobs, progress, journal, glance)
-    ensemble = sampler.start(problem, generators)
+    ensemble = supervisor.prepare(sampler, generators)
     if ensemble.fallback is not None:
         supervisor.max_restarts = supervisor.max_extensions = 1
     outcome = _attempt(supervisor, ensemble, generators[-1])

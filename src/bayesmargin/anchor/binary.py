@@ -21,6 +21,7 @@ from scipy import linalg
 from scipy.special import ndtr
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.listening import tell
 from bayesmargin.beliefs import Belief, normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_scores, block_sum
@@ -30,7 +31,7 @@ from bayesmargin.types import FloatArray, IntArray
 MAX_ITERATIONS = 60
 TOLERANCE = 0.02  # posterior standard deviations, far below what the sampler corrects anyway
 CERTAIN = 8.5  # standard deviations beyond which a row's state is not in doubt (Phi < 1e-16)
-SUBSAMPLE = 50_000  # rows, or this times smaller than the problem, that give a start
+PARTS = (5_000, 50_000)  # rows on which a problem of four times as many is solved first
 
 Energy = tuple[float, FloatArray, FloatArray]
 """Expected energy under a Gaussian: value, gradient, Hessian."""
@@ -112,27 +113,27 @@ def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
 def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
     """Gaussian closest to the posterior.
 
-    A large problem is first solved on a random part of its rows, each of which stands for several:
+    A large problem is first solved on random parts of its rows, each of which stands for several:
     that brings the mean within a few posterior standard deviations, from where two or three passes
     over all rows finish.
     """
-    size = subsample_size(problem.source.n_rows, problem.source.n_columns)
-    if size == 0:
-        return _on_rows(problem)
-    index = np.sort(rng.choice(problem.source.n_rows, size, replace=False))
-    part = replace(
-        problem,
-        source=DenseSource(problem.source.take(index), intercept=False),
-        label=problem.label[index],
-        cost=problem.cost[index] * (problem.source.n_rows / size),
-    )
-    return _on_rows(problem, _on_rows(part))
+    anchor = None
+    for size in part_sizes(problem.source.n_rows, problem.source.n_columns):
+        index = np.sort(rng.choice(problem.source.n_rows, size, replace=False, shuffle=False))
+        part = replace(
+            problem,
+            source=DenseSource(problem.source.take(index), intercept=False),
+            label=problem.label[index],
+            cost=problem.cost[index] * (problem.source.n_rows / size),
+        )
+        anchor = _on_rows(part, anchor)
+    return _on_rows(problem, anchor)
 
 
-def subsample_size(n_rows: int, n_columns: int) -> int:
-    """Rows that give a start, or zero where starting on all of them is as quick."""
-    size = max(SUBSAMPLE, 20 * n_columns)
-    return size if n_rows >= 4 * size else 0
+def part_sizes(n_rows: int, n_columns: int) -> list[int]:
+    """Growing numbers of rows that give a start; none where all rows are as quick."""
+    sizes = sorted({max(size, 20 * n_columns) for size in PARTS})
+    return [size for size in sizes if n_rows >= 4 * size]
 
 
 def _on_rows(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
@@ -170,6 +171,7 @@ def newton(
         step = float(np.sqrt(max(0.0, -float(move @ gradient))))
         settled = abs(divergence - new_divergence) < 1e-3 * size and length == 1.0
         anchor, precision = proposal, mixed
+        tell(anchor.mean)
         gradient, hessian, divergence = new_gradient, new_hessian, new_divergence
         if step < TOLERANCE * np.sqrt(size) and settled:
             break

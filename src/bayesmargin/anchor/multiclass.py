@@ -21,6 +21,7 @@ from scipy.special import logsumexp, softmax
 
 from bayesmargin.anchor.binary import inverse_factor
 from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.listening import tell
 from bayesmargin.beliefs import Belief
 from bayesmargin.problem import Problem
 from bayesmargin.types import FloatArray, IntArray
@@ -251,6 +252,7 @@ def alternate(sums: RowSums, start: GaussianAnchor | None = None) -> GaussianAnc
         anchor = GaussianAnchor(anchor.mean + _times_factor(anchor.factor, found.x), anchor.factor)
         factor = _with_prior(sums.prior, anchor, sums.curvature(anchor.mean))
         anchor = GaussianAnchor(anchor.mean, factor, passes)
+        tell(anchor.mean)
         log_det = float(np.mean(np.log(anchor.variances())))
         settled = abs(log_det - before) < 0.02
         before = log_det

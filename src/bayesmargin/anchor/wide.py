@@ -25,6 +25,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
+from bayesmargin.anchor.listening import tell
 from bayesmargin.anchor.wide_multiclass import softmax_energy
 from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
@@ -177,7 +178,12 @@ def _lowest(
     large = mean.size > 10**6
     options = {"maxiter": 12 if large else 30, "maxcor": 4 if large else 10}
     found = optimize.minimize(
-        objective, np.zeros_like(mean), jac=True, method="L-BFGS-B", options=options
+        objective,
+        np.zeros_like(mean),
+        jac=True,
+        method="L-BFGS-B",
+        options=options,
+        callback=lambda position: tell(mean + scale * position),
     )
     return mean + scale * found.x, float(np.sqrt(np.mean(found.x**2)))
 

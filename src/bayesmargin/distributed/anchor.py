@@ -7,7 +7,7 @@ from bayesmargin.anchor.binary import (
     Energy,
     expected_hinges,
     newton,
-    subsample_size,
+    part_sizes,
     with_prior,
 )
 from bayesmargin.anchor.gaussian import GaussianAnchor
@@ -37,9 +37,9 @@ def fit_sharded_anchor(problem: ShardedProblem, rng: np.random.Generator) -> Gau
 
 def _binary(problem: ShardedProblem, rng: np.random.Generator) -> GaussianAnchor:
     model, start = problem.model, None
-    size = subsample_size(problem.n_rows, problem.n_columns)
-    if size:
-        part = sample_rows(problem.shards, size, rng)
+    sizes = part_sizes(problem.n_rows, problem.n_columns)
+    if sizes:
+        part = sample_rows(problem.shards, sizes[-1], rng)
         start = fit_anchor(model.problem(part, problem.n_rows / len(part.label)), rng)
 
     def energy(anchor: GaussianAnchor) -> Energy:

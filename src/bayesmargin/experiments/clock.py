@@ -24,16 +24,31 @@ class Stopwatch:
     """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.total = 0.0
+        self.began: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return self.total + (0.0 if self.began is None else time.process_time() - self.began)
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Count the time of a block, also when it fails."""
-        began = time.process_time()
+        self.began = time.process_time()
         try:
             yield
         finally:
-            self.seconds += time.process_time() - began
+            self.total, self.began = self.seconds, None
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Within a running block, leave out the time of another."""
+        self.total, self.began = self.seconds, None
+        try:
+            yield
+        finally:
+            self.began = time.process_time()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.experiments.curves import Curve, compiled, curve_rows, follow
+from bayesmargin.experiments.curves import ENOUGH, Curve, compiled, curve_rows, follow
 from bayesmargin.experiments.drawing import COLOURS, OURS, panels
 from bayesmargin.experiments.linear_problems import (
     LinearSet,
@@ -39,8 +39,9 @@ TEXT = (
     "that any reaches on the set (`inf`: not in the {text_budget:g}, {higgs_budget:g} and "
     "{synthetic_budget:g} s given), medians over seeds ({n_seeds} for the text problem and HIGGS, "
     "one for the synthetic rows and for the baselines). Preparation is the laying out of rows, and "
-    "for ours the anchor. Linear accuracy on HIGGS is near {paper_higgs_accuracy:g}, whatever the "
-    "sampler."
+    "for ours the anchor; until it has {enough} draws ours is judged by the mean that the search "
+    "for the anchor has reached, as the others are by draws of their burn-in. Linear accuracy on "
+    "HIGGS is near {paper_higgs_accuracy:g}, whatever the sampler."
 )
 
 
@@ -57,7 +58,7 @@ def run(setup: Setup) -> Result:
     """Search steps, follow every sampler on every set, draw."""
     rows: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
-    facts: dict[str, Any] = {"search_seconds": 0.0, "variance": 0.1**2}
+    facts: dict[str, Any] = {"search_seconds": 0.0, "variance": 0.1**2, "enough": ENOUGH}
     found: dict[str, dict[str, list[Curve]]] = {}
     n_seeds = facts["n_seeds"] = setup.choose(1, 3)
     for key, (data, batches, seconds) in sets(setup).items():
@@ -132,7 +133,7 @@ def _plateaus(name: str, curves: dict[str, list[Curve]], tolerance: float) -> li
             "of these preparation": float(np.median([c.prepared for c in group])),
             "accuracy at the end": float(np.median([(c.values or [np.nan])[-1] for c in group])),
             "diverged": f"{sum(c.diverged for c in group)} of {len(group)}",
-            "first draw at": float(np.median([(c.seconds or [np.inf])[0] for c in group])),
+            "draws enter at": float(np.median([c.first_draw for c in group])),
         }
         for sampler, group in curves.items()
     ]
@@ -143,7 +144,7 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
     name = facts[f"{key}_name"]
     times = {r["sampler"]: r["seconds to plateau"] for r in table if r["data"] == name}
     ends = {r["sampler"]: r["accuracy at the end"] for r in table if r["data"] == name}
-    starts = {r["sampler"]: r["first draw at"] for r in table if r["data"] == name}
+    starts = {r["sampler"]: r["draws enter at"] for r in table if r["data"] == name}
     paper = min(("SSGLD", "SSGNHT"), key=lambda one: times[one])
     ready = {r["sampler"]: r["of these preparation"] for r in table if r["data"] == name}
     # A baseline that did not arrive needed at least the time it was given.
@@ -167,7 +168,6 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
         f"{key}_paper_end": ends[paper],
         f"{key}_gibbs_first": starts["Gibbs"],
         f"{key}_ours_first": starts[OURS],
-        f"{key}_ours_after": times[OURS] - starts[OURS],
         "many_times": MANY_TIMES,
     }
     arrived = {one: np.isfinite(times[one]) for one in times}
@@ -184,10 +184,7 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
     facts |= {f"{key}_slower": slowest_sg, f"{key}_slower_time": times[slowest_sg]}
     why = slow if not fast else cheap if arrived["Gibbs"] else f"{short} to be shown slower"
     reason = "" if ten else f"; {why}"
-    late = "" if ours else (
-        f"; the anchor, for which ours reads all rows several times, is done after "
-        f"{{{key}_ours_first:.2g}} s, and the plateau is reached {{{key}_ours_after:.2g}} s later"
-    )  # fmt: skip
+    late = f"; draws of ours enter after {{{key}_ours_first:.2g}} s"
     return [
         Verdict(
             say + "the stochastic samplers of the paper reach the plateau {many_times} times "

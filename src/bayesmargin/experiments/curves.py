@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.anchor.listening import listening
 from bayesmargin.errors import DivergenceError
 from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.problem import Problem
@@ -17,6 +18,7 @@ from bayesmargin.types import FloatArray
 
 Judge = Callable[[FloatArray], float]
 GROWTH = 1.35  # of the time since the chain began, from one checkpoint to the next
+ENOUGH = 100  # draws whose mean takes over from the mean of an anchor
 MOST_DRAWS = 4000  # in a round, which bounds memory
 
 
@@ -24,7 +26,8 @@ MOST_DRAWS = 4000  # in a round, which bounds memory
 class Curve:
     """Figures of a chain (accuracy, say) at growing times; ``diverged`` when it blew up.
 
-    ``prepared`` is the time at which the chain could begin: rows laid out, an anchor found.
+    ``prepared`` is the time at which the chain could begin: rows laid out, an anchor found. Figures
+    before :data:`ENOUGH` draws are those of the means that the search for the anchor came by.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -37,6 +40,11 @@ class Curve:
     def last(self) -> float:
         """Figure at the end, minus infinity for a chain that diverged."""
         return -np.inf if self.diverged or not self.values else self.values[-1]
+
+    @property
+    def first_draw(self) -> float:
+        """Time of the first look at draws."""
+        return next((t for t, n in zip(self.seconds, self.draws, strict=True) if n), np.inf)
 
     def first_at(self, level: float) -> float:
         """Time from which the figure stays at ``level`` or above; infinite if it never does.
@@ -100,8 +108,9 @@ def follow(
 ) -> Curve:
     """Run one chain for some seconds and judge the mean of its later draws on the way.
 
-    Preparation (layout of rows, anchor) is on the clock; judging and compilation are not, provided
-    that :func:`compiled` was called.
+    A sampler with an anchor is judged by the search for it until there are :data:`ENOUGH` draws, as
+    the others are by the draws of their burn-in. Preparation (layout of rows, anchor) is on the
+    clock; judging and compilation are not, provided that :func:`compiled` was called.
 
     Parameters
     ----------
@@ -118,11 +127,17 @@ def follow(
         Time from the beginning of the chain to the first look, at the least.
     """
     watch, curve, mean = Stopwatch(), Curve(), RunningMean()
-    with watch.running():
+
+    def on_the_way(position: FloatArray) -> None:
+        if not curve.seconds or watch.seconds > GROWTH * curve.seconds[-1]:
+            with watch.stopped():
+                _look(curve, watch, position, 0, judge)
+
+    with watch.running(), listening(on_the_way):
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
-    curve.prepared = watch.seconds
+    curve.prepared, anchored = watch.seconds, bool(curve.seconds)
     step, size, following = thin or ensemble.thin, 1, watch.seconds + first
-    while watch.seconds < seconds or not curve.values:
+    while watch.seconds < seconds or not mean.counts:
         before = watch.seconds
         try:
             with watch.running():
@@ -132,8 +147,9 @@ def follow(
         except DivergenceError:
             curve.diverged = True
             return curve
-        if watch.seconds >= following or watch.seconds >= seconds:
-            _look(curve, watch, mean, judge)
+        noisy = anchored and sum(mean.counts) < ENOUGH and watch.seconds < seconds
+        if not noisy and (watch.seconds >= following or watch.seconds >= seconds):
+            _look(curve, watch, mean.mean(), sum(mean.counts), judge)
             following = curve.prepared + GROWTH * (watch.seconds - curve.prepared)
         pace = max((watch.seconds - before) / size, 1e-7)
         room = min(following, seconds) - watch.seconds
@@ -141,10 +157,10 @@ def follow(
     return curve
 
 
-def _look(curve: Curve, watch: Stopwatch, mean: RunningMean, judge: Judge) -> None:
+def _look(curve: Curve, watch: Stopwatch, weights: FloatArray, n_draws: int, judge: Judge) -> None:
     curve.seconds.append(watch.seconds)
-    curve.values.append(judge(mean.mean()))
-    curve.draws.append(sum(mean.counts))
+    curve.values.append(judge(weights))
+    curve.draws.append(n_draws)
 
 
 def compiled(sampler: Sampler, problem: Problem) -> None:
