@@ -117,14 +117,18 @@ def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnc
     that brings the mean within a few posterior standard deviations, from where two or three passes
     over all rows finish.
     """
-    anchor = None
-    for size in part_sizes(problem.source.n_rows, problem.source.n_columns):
-        index = np.sort(rng.choice(problem.source.n_rows, size, replace=False, shuffle=False))
+    anchor, n_rows = None, problem.source.n_rows
+    sizes = part_sizes(n_rows, problem.source.n_columns)
+    if sizes:  # rows of a file are fetched once, for all parts
+        index = np.sort(rng.choice(n_rows, sizes[-1], replace=False, shuffle=False))
+        rows = problem.source.take(index)
+    for size in sizes:
+        some = np.sort(rng.choice(index.size, size, replace=False, shuffle=False))
         part = replace(
             problem,
-            source=DenseSource(problem.source.take(index), intercept=False),
-            label=problem.label[index],
-            cost=problem.cost[index] * (problem.source.n_rows / size),
+            source=DenseSource(rows[some], intercept=False),
+            label=problem.label[index[some]],
+            cost=problem.cost[index[some]] * (n_rows / size),
         )
         anchor = _on_rows(part, anchor)
     return _on_rows(problem, anchor)
