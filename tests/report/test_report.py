@@ -11,13 +11,13 @@ from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier, load
 from bayesmargin.calibration import MulticlassLink
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.posterior import Posterior
+from bayesmargin.reliability import curve_of, expected_error
 from bayesmargin.report import write_report
 from bayesmargin.report.sections.accuracy import headline
-from bayesmargin.report.sections.reliability import curve_of, expected_error
 
 from .browser import CHROMIUM, open_page
 
@@ -97,6 +97,20 @@ def test_page_without_data(models, name, tmp_path):
     text = write_report(models[name][0], None, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "No labelled held-out rows were given" in text
     assert "Confusion matrix" not in text
+
+
+@pytest.mark.parametrize("name", ["binary", "topics", "infinite", "dpmnl"])
+def test_page_of_a_model_from_disk_is_the_same(models, name, tmp_path):
+    """Reading a saved model leaves nothing out that the report shows."""
+    model, data = models[name]
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    pages = [
+        write_report(one, {"vocabulary": ["low", "tide", "sun", "nova"]}, tmp_path / which, data)
+        for one, which in ((model, "fitted.html"), (loaded, "loaded.html"))
+    ]
+    assert loaded is not model
+    assert pages[1].read_text(encoding="utf-8") == pages[0].read_text(encoding="utf-8")
 
 
 def test_page_without_labels(models, tmp_path):
