@@ -1,5 +1,6 @@
 """The report: every model, hostile names, size, and a look at it in a browser."""
 
+import copy
 import re
 import warnings
 from types import SimpleNamespace
@@ -72,10 +73,12 @@ EXPECTED = {
     "binary": ["The strongest weights", "Reliability curve", "Confusion matrix", "Traces of"],
     "several": ["Weights of", "Curve of", "runner-up"],
     "topics": ["Mean share of the words", "The most probable words", "words a topic spreads"],
-    "infinite": ["Posterior of the number of components", "Experts of the last draw"],
+    "infinite": ["Posterior of the number of components", "Experts of the last draw",
+                 "1 chain, 15 kept of 15 sweeps after burn-in"],
     "principal": ["first principal component", "of their variance"],
-    "dpmnl": ["Posterior of the number of components", "first principal component"],
-}
+    "dpmnl": ["Posterior of the number of components", "first principal component",
+              "1 chain, 5 kept of 10 sweeps after burn-in"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,6 +114,28 @@ def test_page_of_a_model_from_disk_is_the_same(models, name, tmp_path):
     ]
     assert loaded is not model
     assert pages[1].read_text(encoding="utf-8") == pages[0].read_text(encoding="utf-8")
+
+
+def test_short_names_of_classes_stand_upright(models, tmp_path):
+    texts = [
+        write_report(models[name][0], {}, tmp_path / name, models[name][1]).read_text("utf-8")
+        for name in ("dpmnl", "several")
+    ]
+    assert "rotate(-45)" not in texts[0]
+    assert "rotate(-45)" in texts[1]
+
+
+def test_advice_names_only_settings_that_the_model_has(models, tmp_path):
+    """Chains that have not settled: an infinite SVM has n_chains, dpMNL has not."""
+    found = {}
+    for name in ("infinite", "dpmnl"):
+        model = copy.copy(models[name][0])
+        model.n_components_ = np.atleast_2d(np.arange(1, 41))
+        model.diagnostics_ = {}
+        text = write_report(model, {}, tmp_path / name).read_text(encoding="utf-8")
+        assert "Raise n_sweeps (half of them are burn-in)" in text
+        found[name] = "several chains with n_chains" in text
+    assert found == {"infinite": True, "dpmnl": False}
 
 
 def test_page_without_labels(models, tmp_path):
