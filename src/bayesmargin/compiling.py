@@ -8,7 +8,8 @@ is thus specialised for every combination, and the machine code is kept on disk.
 Numba's disk cache looks at the file of the cached function only. A change in another file that the
 function calls would go unnoticed, so the cache folder here is named by a hash of the module, of
 every module of this package that it imports, followed through, and of every module that registers
-the body of a generic: a driver calls those without importing them.
+the body of a generic: a driver calls those without importing them. Kernels of other packages depend
+on all of this one.
 """
 
 import ast
@@ -86,11 +87,20 @@ def source_hash(name: str) -> str:
         if module not in reached:
             reached.add(module)
             pending.extend(_imports(module))
+    files = {module: _module_file(module) for module in reached}
+    return _hash({module: file for module, file in files.items() if file is not None})
+
+
+@functools.cache
+def package_hash() -> str:
+    """Hash of all sources of this package: what kernels written elsewhere can depend on."""
+    return _hash({str(file.relative_to(_ROOT)): file for file in _ROOT.rglob("*.py")})
+
+
+def _hash(files: dict[str, Path]) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    for module in sorted(reached):
-        file = _module_file(module)
-        if file is not None:
-            digest.update(module.encode() + b"\0" + file.read_bytes() + b"\0")
+    for name, file in sorted(files.items()):
+        digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -103,14 +113,22 @@ def cache_folder() -> Path:
     return Path(base) / _PACKAGE
 
 
-def _options(borrows: bool) -> dict[str, Any]:
-    options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
-    return {**options, "_nrt": False} if borrows else options
+def _options(borrows: bool, inner: bool) -> dict[str, Any]:
+    return {
+        "nogil": True,
+        "fastmath": FASTMATH,
+        "error_model": "numpy",
+        # Said in either case: a function that does not say takes it from whoever calls it first.
+        "_nrt": not borrows,
+        # The second way of being called, as a C function, is used nowhere.
+        "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": inner,
+    }
 
 
 def jit(function: F) -> F:
     """Compile ``function``, release the GIL inside it, and keep the machine code on disk."""
-    return _compiled(function, borrows=False)
+    return _compiled(function, borrows=False, inner=False)
 
 
 def borrowing_jit(function: F) -> F:
@@ -119,17 +137,50 @@ def borrowing_jit(function: F) -> F:
     Reference counts are then left out. Handing NamedTuples of arrays from part to part at every
     iteration otherwise costs more than the arithmetic of a small batch.
     """
-    return _compiled(function, borrows=True)
+    return _compiled(function, borrows=True, inner=False)
 
 
-def _compiled(function: F, borrows: bool) -> F:
+def inner_jit(function: F) -> F:
+    """Compile a function that only compiled code calls (others go through :func:`from_python`).
+
+    What unpacks the arguments of a call from Python is then left out. For NamedTuples of many
+    arrays it takes longer to compile than most kernels that receive them.
+    """
+    return _compiled(function, borrows=False, inner=True)
+
+
+def inner_borrowing_jit(function: F) -> F:
+    """Compile a function that only compiled code calls, and that only borrows its arrays."""
+    return _compiled(function, borrows=True, inner=True)
+
+
+def from_python(kernel: F) -> F:
+    """What Python calls in the place of an inner function, for tests of it.
+
+    Examples
+    --------
+    >>> from bayesmargin.compiling import from_python, inner_jit
+    >>> @inner_jit
+    ... def half(value):
+    ...     return 0.5 * value
+    >>> from_python(half)(3.0)
+    1.5
+    """
+
+    def call(*args: Any) -> Any:
+        return kernel(*args)
+
+    return numba.njit(**_options(borrows=False, inner=False))(call)
+
+
+def _compiled(function: F, borrows: bool, inner: bool) -> F:
     previous = numba.config.CACHE_DIR
     module = function.__module__
     inside = module.split(".")[0] == _PACKAGE
-    key = source_hash(module) if inside else source_hash(__name__)
+    key = source_hash(module) if inside else package_hash()
     numba.config.CACHE_DIR = str(cache_folder() / key)
     try:
-        return numba.njit(cache=True, **_options(borrows))(function)
+        return numba.njit(cache=True, **_options(borrows, inner))(function)
     finally:
         numba.config.CACHE_DIR = previous
 
@@ -151,7 +202,7 @@ def implements(
         choose.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         # Not inline="always": Numba then miscompiles a body that calls one generic before another
         # in a loop. Langevin steps lost their data term that way, silently.
-        overload(generic, jit_options=_options(borrows))(choose)
+        overload(generic, jit_options=_options(borrows, inner=True))(choose)
         return function
 
     return register

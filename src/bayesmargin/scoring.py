@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.reliability import curve_of
 from bayesmargin.types import FloatArray, IntArray
 
-BINS = 10
 SMALLEST = 1e-15
 
 
@@ -34,25 +34,29 @@ def scores(truth: IntArray, predicted: IntArray, probability: FloatArray) -> dic
     """
     rows, n_classes = len(truth), probability.shape[1]
     right = truth == predicted
-    member = truth[:, None] == np.arange(n_classes)
-    brier = float(((probability - member) ** 2).sum() / rows)
     chosen = probability.argmax(axis=1) if n_classes > 2 else np.ones(rows, dtype=int)
-    each = np.arange(rows)
+    chance = probability[np.arange(rows), chosen]
     return {
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(np.mean([right[truth == k].mean() for k in np.unique(truth)])),
-        "log_loss": float(-np.log(np.maximum(probability[each, truth], SMALLEST)).mean()),
-        "brier": 0.5 * brier if n_classes == 2 else brier,
-        "calibration_error": calibration_error(probability[each, chosen], member[each, chosen]),
+        "log_loss": log_loss(truth, probability),
+        "brier": brier_score(truth, probability),
+        "calibration_error": curve_of(chance, truth == chosen).calibration_error,
     }
 
 
-def calibration_error(chance: FloatArray, event: Any) -> float:
-    """Mean distance between forecast and frequency over (ten) bins of equally many rows."""
-    wanted = max(1, min(BINS, len(chance) // 5))
-    parts = np.array_split(np.argsort(chance, kind="stable"), wanted)
-    gaps = [len(part) * abs(chance[part].mean() - event[part].mean()) for part in parts]
-    return float(sum(gaps) / len(chance))
+def log_loss(truth: IntArray, probability: FloatArray) -> float:
+    """Mean of minus the log probability of the true class."""
+    likely = np.maximum(probability[np.arange(len(truth)), truth], SMALLEST)
+    return float(-np.log(likely).mean())
+
+
+def brier_score(truth: IntArray, probability: FloatArray) -> float:
+    """Mean squared distance to the true class, over all classes; halved for two of them."""
+    n_classes = probability.shape[1]
+    member = truth[:, None] == np.arange(n_classes)
+    score = float(((probability - member) ** 2).sum() / len(truth))
+    return 0.5 * score if n_classes == 2 else score
 
 
 def class_table(truth: IntArray, predicted: IntArray, n_classes: int) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import time
 
+import numpy as np
+
 from bayesmargin import compiling
 
 
@@ -38,6 +40,47 @@ def test_drivers_depend_on_the_bodies_they_call_without_importing_them(monkeypat
     compiling.source_hash.cache_clear()
     assert "bayesmargin.samplers.thermostat" not in compiling._imports("bayesmargin.chains")
     assert after != before
+
+
+def test_kernels_of_others_depend_on_every_source(monkeypatch):
+    before = compiling.package_hash()
+    compiling.package_hash.cache_clear()
+    original = compiling.Path.read_bytes
+
+    def changed(self):
+        return original(self) + (b"# another line" if self.name == "newcomer.py" else b"")
+
+    monkeypatch.setattr(compiling.Path, "read_bytes", changed)
+    after = compiling.package_hash()
+    compiling.package_hash.cache_clear()
+    assert after != before
+
+
+@compiling.inner_borrowing_jit
+def _total(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@compiling.inner_jit
+def _doubled_total(values):
+    twice = np.empty(values.shape[0])
+    for i in range(values.shape[0]):
+        twice[i] = 2.0 * values[i]
+    return _total(twice)
+
+
+@compiling.borrowing_jit
+def _outer(values):
+    return _doubled_total(values)
+
+
+def test_a_borrowing_kernel_may_call_one_that_allocates():
+    """Whether reference counts are kept is said by each kernel, never taken from its caller."""
+    assert _outer(np.arange(4.0)) == 12.0
+    assert compiling.from_python(_total)(np.arange(4.0)) == 6.0
 
 
 def test_imports_are_followed_through():

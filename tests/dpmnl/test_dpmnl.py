@@ -9,15 +9,17 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import from_python, jit
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
-from bayesmargin.models.dpmnl.state import draw_base, empty_experts, fill_log_classes, start_hyper
+from bayesmargin.models.dpmnl.state import draw_base, empty_experts, start_hyper
+from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log_classes
 
 # Short chains: what they say about themselves is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 
+fill_log_classes = from_python(compiled_fill_log_classes)
 ROWS, FEATURES, CLASSES = 3, 1, 2
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import make_moons
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
-from bayesmargin.models.infinite_svc.convergence import trace_report, warn_if_unsettled
+from bayesmargin.models.mixtures.convergence import trace_report, warn_if_unsettled
 
 
 def test_a_drifting_trace_is_told_and_a_settled_one_is_not():

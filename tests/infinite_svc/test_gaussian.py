@@ -6,20 +6,20 @@ from enumeration import log_niw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayesmargin.compiling import from_python
+from bayesmargin.models.infinite_svc import gaussian
 from bayesmargin.models.infinite_svc.chain import make_base
-from bayesmargin.models.infinite_svc.gaussian import (
-    change_member,
-    fill_features,
-    log_marginal,
-    log_predictive,
-    log_predictive_without,
-    log_share,
-    refactor,
-    reset_to_prior,
-    surely_below,
-)
+from bayesmargin.models.infinite_svc.gaussian import reset_to_prior
 from bayesmargin.models.infinite_svc.state import empty_components
 
+change_member = from_python(gaussian.change_member)
+fill_features = from_python(gaussian.fill_features)
+log_marginal = from_python(gaussian.log_marginal)
+log_predictive = from_python(gaussian.log_predictive)
+log_predictive_without = from_python(gaussian.log_predictive_without)
+log_share = from_python(gaussian.log_share)
+refactor = from_python(gaussian.refactor)
+surely_below = from_python(gaussian.surely_below)
 SIZE = 4
 
 
@@ -34,7 +34,7 @@ def _filled(X, base):
     components = empty_components(1, X.shape[1], 1, 1)
     reset_to_prior(components, base, 0)
     for row in X:
-        change_member(components, base, 0, row, _features(row), 1)
+        change_member(components, base, 0, row, _features(row), 1.0)
     return components
 
 
@@ -74,8 +74,8 @@ def test_ten_thousand_round_trips_leave_no_trace():
     before = [components.inverse.copy(), components.form.copy(), components.log_determinant.copy()]
     for row in 3 * rng.normal(size=(10_000, SIZE)):
         features = _features(row)
-        change_member(components, base, 0, row, features, 1)
-        change_member(components, base, 0, row, features, -1)
+        change_member(components, base, 0, row, features, 1.0)
+        change_member(components, base, 0, row, features, -1.0)
     for old, new in zip(
         before, [components.inverse, components.form, components.log_determinant], strict=True
     ):
@@ -96,7 +96,7 @@ def test_degenerate_members_keep_the_factorisation(kind):
         X[-1] = 1e4
     components = _filled(X, base)
     for row in X[5:][::-1]:
-        change_member(components, base, 0, row, _features(row), -1)
+        change_member(components, base, 0, row, _features(row), -1.0)
     fresh = _filled(X[:5], base)
     np.testing.assert_allclose(components.inverse, fresh.inverse, rtol=1e-5, atol=1e-7)
     value = log_predictive(components, base, 0, _features(X[0]))
@@ -117,10 +117,10 @@ def test_kept_radii_bound_those_after_any_changes(seed, spread):
     then = np.sqrt(max(0.0, components.form[0] @ probe))
     members = list(X)
     for row in spread * rng.normal(size=(20, SIZE)):
-        change_member(components, base, 0, row, _features(row), 1)
+        change_member(components, base, 0, row, _features(row), 1.0)
         members.append(row)
         gone = members.pop(rng.integers(len(members)))
-        change_member(components, base, 0, gone, _features(gone), -1)
+        change_member(components, base, 0, gone, _features(gone), -1.0)
         now = np.sqrt(max(0.0, components.form[0] @ probe))
         bound = components.shrink[0, 0] * then - components.shrink[0, 1]
         assert now >= bound - 1e-9

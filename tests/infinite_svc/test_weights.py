@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import from_python, jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation, multiclass_view
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
@@ -33,7 +34,7 @@ def _run(method, rng, rows, assignment, components, base, hinge, draws):
     for t in range(draws.shape[0]):
         refresh_anchor(0, rows, assignment, components, hinge)
         update_experts(method, rng, rows, assignment, components, base, hinge)
-        draws[t] = components.weights[0]
+        copy_matrix(components.weights[0], draws[t])
 
 
 def _draws(problem, method, number, seed=3):
@@ -79,11 +80,11 @@ def test_stochastic_methods_have_a_small_bias(problem, method):
 
 
 def test_one_vector_view_of_the_multiclass_hinge():
-    rng = np.random.default_rng(0)
+    rng, view = np.random.default_rng(0), from_python(multiclass_view)
     for _ in range(500):
         scores, label = 2 * rng.normal(size=5), int(rng.integers(5))
         y, moved = int(rng.integers(5)), 3 * rng.normal()
-        side, threshold = multiclass_view(scores, label, y, 1.0)
+        side, threshold = view(scores, label, y, 1.0)
 
         def hinge(values, label=label):
             return max(0.0, 1.0 + np.delete(values, label).max() - values[label])

@@ -1,5 +1,6 @@
 """The report: every model, hostile names, size, and a look at it in a browser."""
 
+import copy
 import re
 import warnings
 from types import SimpleNamespace
@@ -11,13 +12,13 @@ from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier, load
 from bayesmargin.calibration import MulticlassLink
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.posterior import Posterior
+from bayesmargin.reliability import curve_of, expected_error
 from bayesmargin.report import write_report
 from bayesmargin.report.sections.accuracy import headline
-from bayesmargin.report.sections.reliability import curve_of, expected_error
 
 from .browser import CHROMIUM, open_page
 
@@ -72,10 +73,12 @@ EXPECTED = {
     "binary": ["The strongest weights", "Reliability curve", "Confusion matrix", "Traces of"],
     "several": ["Weights of", "Curve of", "runner-up"],
     "topics": ["Mean share of the words", "The most probable words", "words a topic spreads"],
-    "infinite": ["Posterior of the number of components", "Experts of the last draw"],
+    "infinite": ["Posterior of the number of components", "Experts of the last draw",
+                 "1 chain, 15 kept of 15 sweeps after burn-in"],
     "principal": ["first principal component", "of their variance"],
-    "dpmnl": ["Posterior of the number of components", "first principal component"],
-}
+    "dpmnl": ["Posterior of the number of components", "first principal component",
+              "1 chain, 5 kept of 10 sweeps after burn-in"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,6 +100,42 @@ def test_page_without_data(models, name, tmp_path):
     text = write_report(models[name][0], None, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "No labelled held-out rows were given" in text
     assert "Confusion matrix" not in text
+
+
+@pytest.mark.parametrize("name", ["binary", "topics", "infinite", "dpmnl"])
+def test_page_of_a_model_from_disk_is_the_same(models, name, tmp_path):
+    """Reading a saved model leaves nothing out that the report shows."""
+    model, data = models[name]
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    pages = [
+        write_report(one, {"vocabulary": ["low", "tide", "sun", "nova"]}, tmp_path / which, data)
+        for one, which in ((model, "fitted.html"), (loaded, "loaded.html"))
+    ]
+    assert loaded is not model
+    assert pages[1].read_text(encoding="utf-8") == pages[0].read_text(encoding="utf-8")
+
+
+def test_short_names_of_classes_stand_upright(models, tmp_path):
+    texts = [
+        write_report(models[name][0], {}, tmp_path / name, models[name][1]).read_text("utf-8")
+        for name in ("dpmnl", "several")
+    ]
+    assert "rotate(-45)" not in texts[0]
+    assert "rotate(-45)" in texts[1]
+
+
+def test_advice_names_only_settings_that_the_model_has(models, tmp_path):
+    """Chains that have not settled: an infinite SVM has n_chains, dpMNL has not."""
+    found = {}
+    for name in ("infinite", "dpmnl"):
+        model = copy.copy(models[name][0])
+        model.n_components_ = np.atleast_2d(np.arange(1, 41))
+        model.diagnostics_ = {}
+        text = write_report(model, {}, tmp_path / name).read_text(encoding="utf-8")
+        assert "Raise n_sweeps (half of them are burn-in)" in text
+        found[name] = "several chains with n_chains" in text
+    assert found == {"infinite": True, "dpmnl": False}
 
 
 def test_page_without_labels(models, tmp_path):

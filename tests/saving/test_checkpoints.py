@@ -25,6 +25,7 @@ from bayesmargin.samplers import (
     SubgradientHMC,
 )
 from bayesmargin.saving import checkpoint as checkpoints
+from bayesmargin.saving import state_folder
 from bayesmargin.saving.checkpoint import NEWEST, PREVIOUS, Checkpoint
 from tests.saving import fitted
 
@@ -269,7 +270,7 @@ def test_a_full_disk_is_a_warning(tmp_path, monkeypatch, always_due):
     def full(*args):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoints, "write_part", full)
+    monkeypatch.setattr(state_folder, "write_part", full)
     model.set_params(checkpoint=tmp_path / "checkpoint", checkpoint_every=1e-9)
     with pytest.warns(CheckpointWarning, match="No space left") as said:
         model.fit(X, y)
@@ -284,7 +285,7 @@ def test_a_disk_that_fills_up_leaves_the_checkpoint_before(stopped, monkeypatch)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "write_part", full)
+        patch.setattr(state_folder, "write_part", full)
         patch.setattr(Checkpoint, "remove", lambda self: None)
         with pytest.warns(CheckpointWarning, match="No space left"):
             model.fit(X, y)
@@ -349,7 +350,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
     model = BayesianLinearSVC(n_chains=2, n_draws=40, random_state=0, sampler=sampler,
                               checkpoint=tmp_path / "c", checkpoint_every=1e-9)  # fmt: skip
     written = []
-    write = checkpoints.write_part
+    write = state_folder.write_part
 
     def counted(path, arrays):
         facts, places = write(path, arrays)
@@ -357,7 +358,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
             written.append(facts["size"])
         return facts, places
 
-    monkeypatch.setattr(checkpoints, "write_part", counted)
+    monkeypatch.setattr(state_folder, "write_part", counted)
     monkeypatch.setattr("bayesmargin.sampling.ROUND_SECONDS", 1e-9)
     fitted.fit(model, X, y)
     assert len(written) > 3

@@ -14,11 +14,8 @@ Examples
 
 from bayesmargin.datasets.formats import DataFormatError
 from bayesmargin.datasets.home import ChecksumError, DataNotFoundError, available, data_homes
-from bayesmargin.datasets.newsgroups import (
-    fetch_20newsgroups_binary,
-    fetch_20newsgroups_counts,
-    fetch_20newsgroups_raw,
-)
+from bayesmargin.datasets.newsgroups import fetch_20newsgroups_binary, fetch_20newsgroups_counts
+from bayesmargin.datasets.newsgroups_messages import fetch_20newsgroups_raw
 from bayesmargin.datasets.svmlight import (
     fetch_a9a,
     fetch_ijcnn1,

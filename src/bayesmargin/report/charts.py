@@ -182,8 +182,10 @@ def heat_map(
     high = max(14.0, min(cell, 30.0))
     upright = cell < 20.0  # narrow columns have no room for slanted names
     length = max(text_width(short(name, 18)) for name in names) + 8.0
-    slanted = length if upright else 0.72 * length + 8.0
-    width = max(left + cell * len(names) + (12.0 if upright else 0.72 * length), 300.0)
+    level = length <= cell  # short names stand as they are
+    slanted = 18.0 if level else length if upright else 0.72 * length + 8.0
+    beyond = 12.0 if upright or level else 0.72 * length
+    width = max(left + cell * len(names) + beyond, 300.0)
     frame = Frame(
         (0.0, 1.0), (0.0, 1.0), width=width, height=slanted + 22.0 + high * len(rows) + 6.0
     )
@@ -196,6 +198,10 @@ def heat_map(
         ),
     ]  # fmt: skip
     for j, name in enumerate(names):
+        if level:
+            at = round(left + cell * (j + 0.5), 1)
+            parts.append(tag("text", name, x=at, y=top - 6, text_anchor="middle"))
+            continue
         turn = 90 if upright else 45
         place = f"translate({left + cell * (j + 0.6) + 2.0:g} {top - 5:g}) rotate(-{turn})"
         parts.append(tag("text", short(name, 18), transform=place))

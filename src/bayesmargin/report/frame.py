@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bayesmargin.report.markup import MINUS, Markup, join, number, tag
 
 WIDTH = 420
+LARGEST = 1.25  # times its own size is a picture shown at the most: its text is that of tables then
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def picture(frame: Frame, description: str, *parts: Markup) -> Markup:
     """The SVG element, described in words for those who cannot see it."""
     return tag(
         "svg", *parts, viewBox=f"0 0 {frame.width:g} {frame.height:g}", role="img",
-        aria_label=description, class_="chart", style=f"max-width:{1.45 * frame.width:g}px",
+        aria_label=description, class_="chart", style=f"max-width:{LARGEST * frame.width:g}px",
     )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def page_of(context: Context) -> str:
     """The whole page as text."""
     written = [(section, section.write(context)) for section in SECTIONS]
     present = [(section, content) for section, content in written if content]
-    title = f"{context.model_name}: report"
+    title = f"{context.model_name} report"
     links = [tag("a", section.link, href=f"#{section.anchor}") for section, _ in present]
     theme = tag("button", "Light or dark", id="theme", type="button", hidden=True)
     body = tag(

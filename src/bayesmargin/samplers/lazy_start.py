@@ -19,10 +19,10 @@ from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler
 from bayesmargin.samplers.wide import (
     Advance,
     WideChain,
-    WideDraws,
     description,
     unscaled,
     watched_coordinates,
+    wide_ensemble,
 )
 from bayesmargin.steps import Constant
 from bayesmargin.types import FloatArray
@@ -124,26 +124,9 @@ def _place(
                 moving=(state, rng),
             )
         )
-    pace = sampler.relaxation(step) if sampler.preconditioner == "hessian" else 10.0
-    draws = WideDraws(chains, prepared.coordinates, blocks)
-
-    def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-        return _place(sampler, problem, generators, anchor, 0.5 * step if smaller else step)
-
-    return Ensemble(
-        chains=chains,
-        weights=draws.weights,
-        thin=sampler.thin or max(1, round(0.5 * pace)),
-        warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
-        adaptive=sampler.thin is None and sampler.burn_in is None,
-        info={**description(sampler, prepared, anchor, step), "lazy": True},
-        target=prepared.target,
-        temperature=partial(sampler.temperature, step),
-        restart=restart if sampler.preconditioner == "hessian" else None,
-        step_is_given=sampler.step is not None,
-        movable=False,
-        kept=draws,
-    )
+    info = {**description(sampler, prepared, anchor, step), "lazy": True}
+    place = partial(_place, sampler, problem, generators, anchor)
+    return wide_ensemble(sampler, prepared, chains, blocks, step, 0.5, info, place)
 
 
 def lazy_dynamics(sampler: Any, curvature: FloatArray, step: float, n_rows: int) -> LazyDynamics:

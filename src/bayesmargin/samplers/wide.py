@@ -7,6 +7,7 @@ weights, and writes its draws, as weights in single precision, to where
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bayesmargin.chains import TRACE_NAMES, record
 from bayesmargin.coordinates import Scaled, positions_from
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble
 from bayesmargin.state import State
 from bayesmargin.storage import DrawStore, Moments
 from bayesmargin.target import InterleavedHinge, Workspace
@@ -221,3 +223,47 @@ def description(
         "anchor_passes": anchor.passes if anchor else 0,
         "stiff_directions": len(anchor.eigenvalues) if anchor else 0,
     }
+
+
+def wide_ensemble(
+    sampler: "StochasticSampler",
+    prepared: PreparedTarget,
+    chains: list[WideChain],
+    n_blocks: int,
+    step: float,
+    spacing: float,
+    info: dict[str, object],
+    place: Callable[[float], Ensemble],
+) -> Ensemble:
+    """Chains that share a wide target, as the supervisor wants them.
+
+    Parameters
+    ----------
+    spacing : float
+        Steps between two draws, in units of the relaxation time.
+    info : dict
+        Facts of the run.
+    place : callable
+        Makes the ensemble anew with a given step.
+    """
+    whitened = sampler.preconditioner == "hessian"
+    pace = sampler.relaxation(step) if whitened else 10.0
+    draws = WideDraws(chains, prepared.coordinates, n_blocks)
+
+    def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
+        return place(0.5 * step if smaller else step)
+
+    return Ensemble(
+        chains=chains,
+        weights=draws.weights,
+        thin=sampler.thin or max(1, round(spacing * pace)),
+        warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
+        adaptive=sampler.thin is None and sampler.burn_in is None,
+        info=info,
+        target=prepared.target,
+        temperature=partial(sampler.temperature, step),
+        restart=restart if whitened else None,
+        step_is_given=sampler.step is not None,
+        movable=False,
+        kept=draws,
+    )

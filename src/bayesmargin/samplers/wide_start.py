@@ -15,17 +15,16 @@ from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.wide import (
     WideChain,
-    WideDraws,
     common_part,
     description,
     recorder,
     unscaled,
     watched_coordinates,
     weights_by_class,
+    wide_ensemble,
 )
 from bayesmargin.state import initial_state
 from bayesmargin.target import InterleavedHinge, workspace
-from bayesmargin.types import FloatArray
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
@@ -103,23 +102,6 @@ def _place(
                 moving=(state, rng),
             )
         )
-    pace = sampler.relaxation(step) if sampler.preconditioner == "hessian" else 10.0
-    draws = WideDraws(chains, prepared.coordinates, n_blocks)
-
-    def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-        return _place(sampler, problem, generators, anchor, 0.5 * step if smaller else step)
-
-    return Ensemble(
-        chains=chains,
-        weights=draws.weights,
-        thin=sampler.thin or max(1, round(0.9 * pace)),
-        warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
-        adaptive=sampler.thin is None and sampler.burn_in is None,
-        info=description(sampler, prepared, anchor, step),
-        target=prepared.target,
-        temperature=partial(sampler.temperature, step),
-        restart=restart if sampler.preconditioner == "hessian" else None,
-        step_is_given=sampler.step is not None,
-        movable=False,
-        kept=draws,
-    )
+    info = description(sampler, prepared, anchor, step)
+    place = partial(_place, sampler, problem, generators, anchor)
+    return wide_ensemble(sampler, prepared, chains, n_blocks, step, 0.9, info, place)

@@ -1,9 +1,7 @@
-"""Checkpoints: the state of a fit on disk, so that it can go on after a crash, bit by bit.
+"""Checkpoints: a fit puts its state down from time to time, and goes on from it, bit by bit.
 
-A checkpoint is a folder. ``newest.json`` and ``previous.json`` describe the last two states; the
-arrays lie in ``*.part`` files, which are written once and shared: draws that were stored before are
-not stored again. A description is put in place by a rename after everything it names is on the
-disk, so that a crash at any moment leaves a whole one.
+When to write, how Ctrl-C stops a fit, and which fit may go on from a checkpoint is decided here;
+:mod:`~bayesmargin.saving.state_folder` puts states on the disk.
 """
 
 import copy
@@ -19,14 +17,10 @@ from typing import Any
 
 import numpy as np
 
-import bayesmargin
 from bayesmargin.errors import CheckpointError, CheckpointWarning
-from bayesmargin.saving.codec import Decoder, Encoder, whole
-from bayesmargin.saving.files import hashing, sealed, settle, unsealed
-from bayesmargin.saving.parts import read_parts, write_part
+from bayesmargin.saving.state_folder import NEWEST, PREVIOUS, StateFolder
 
-FORMAT = 1
-NEWEST, PREVIOUS, DRAFT = "newest.json", "previous.json", "draft.json"
+__all__ = ["NEWEST", "PREVIOUS", "Checkpoint", "NoCheckpoint"]
 LARGEST_SHARE = 0.01  # of the time that may go into writing; rarer checkpoints keep to it
 
 Document = Callable[[], tuple[Any, Sequence[np.ndarray]]]
@@ -84,11 +78,9 @@ class Checkpoint:
         self.interrupted = self.stopped = False
         self._facts = {"data": data, "settings": settings}
         self._lock = threading.Lock()
-        self._stored: dict[int, tuple[np.ndarray, dict[str, Any]]] = {}
-        self._number, self._pause = 0, 0.0
-        self._warned = self._newest_is_damaged = False
-        _require_folder(self.path)
-        found = self._find()
+        self._pause, self._warned = 0.0, False
+        self._folder = StateFolder(self.path)
+        found = self._folder.find(self._require_same)
         if found is None:
             self.state = None
             if random_state is None:
@@ -140,110 +132,7 @@ class Checkpoint:
             warnings.warn(message, CheckpointWarning, stacklevel=2)
 
     def _write(self, state: Any, fixed: Sequence[np.ndarray]) -> None:
-        encoder = Encoder()
-        encoded = encoder.encode(state, "state")
-        seed = encoder.encode(self._seed, "random_state")
-        lasting = {id(array) for array in fixed}
-        self.path.mkdir(parents=True, exist_ok=True)
-        self._number += 1
-        known: dict[int, tuple[np.ndarray, dict[str, Any]]] = {}
-        table: dict[str, Any] = {}
-        fresh: dict[str, Any] = {}
-        # Arrays that last go into a file of their own, so that the others can be thrown away.
-        for lasts in (True, False):
-            part = f"{self._number:06d}{'k' if lasts else 's'}.part"
-            chosen = {
-                name: array
-                for name, array in encoder.arrays.items()
-                if (id(array) in lasting) == lasts and id(array) not in self._stored
-            }
-            if chosen:
-                fresh[part], places = write_part(self.path / part, chosen)
-                table.update(places)
-                for name in chosen if lasts else ():
-                    known[id(chosen[name])] = (chosen[name], {**places[name], **fresh[part]})
-        for name, array in encoder.arrays.items():
-            if name not in table:
-                known[id(array)] = self._stored[id(array)]
-                table[name] = known[id(array)][1]
-            else:
-                table[name] = {**table[name], **fresh[table[name]["part"]]}
-        document = {
-            "format": FORMAT,
-            "library": bayesmargin.__version__,
-            "number": self._number,
-            **self._facts,
-            "random_state": seed,
-            "state": encoded,
-            "arrays": table,
-        }
-        draft = self.path / DRAFT
-        draft.unlink(missing_ok=True)
-        with hashing(draft) as file:
-            file.write(sealed(document))
-        settle(self.path)
-        if (self.path / NEWEST).exists() and not self._newest_is_damaged:
-            (self.path / NEWEST).replace(self.path / PREVIOUS)
-        draft.replace(self.path / NEWEST)
-        settle(self.path)
-        self._stored, self._newest_is_damaged = known, False
-        self._sweep_up()
-
-    def _sweep_up(self) -> None:
-        """Remove parts that neither description names."""
-        used = set()
-        for name in (NEWEST, PREVIOUS):
-            try:
-                arrays = unsealed((self.path / name).read_bytes())["arrays"]
-            except (OSError, ValueError, KeyError):
-                continue
-            used |= {facts["part"] for facts in arrays.values()}
-        for part in self.path.glob("*.part"):
-            if part.name not in used:
-                part.unlink(missing_ok=True)
-
-    def _find(self) -> dict[str, Any] | None:
-        """What the folder holds, the newest that is whole."""
-        present = [name for name in (NEWEST, PREVIOUS) if (self.path / name).is_file()]
-        complaints: list[str] = []
-        for name in present:
-            try:
-                found = self._read(self.path / name)
-            except CheckpointError:
-                raise
-            except Exception as error:
-                complaints.append(f"{name}: {error}")
-                continue
-            if complaints:
-                self._newest_is_damaged = True
-                warnings.warn(
-                    f"the newest checkpoint in {self.path} is damaged ({complaints[0]}); the one "
-                    "before it is used",
-                    CheckpointWarning,
-                    stacklevel=2,
-                )
-            return found
-        if present:
-            raise CheckpointError(
-                f"the checkpoint {self.path} is damaged ({'; '.join(complaints)}): remove the "
-                "folder to begin anew, or choose another checkpoint"
-            )
-        return None
-
-    def _read(self, path: Path) -> dict[str, Any]:
-        document = unsealed(path.read_bytes())
-        version = document["library"]
-        if document["format"] != FORMAT or version != bayesmargin.__version__:
-            raise CheckpointError(
-                f"the checkpoint {self.path} was written by bayesmargin {version!s:.20}, this is "
-                f"{bayesmargin.__version__}: only the same version can go on from it; remove the "
-                "folder to begin anew"
-            )
-        self._require_same(document)
-        arrays = read_parts(path.parent, document["arrays"])
-        decoder = Decoder(arrays)
-        self._number = whole(document["number"])
-        return {key: decoder.decode(document[key]) for key in ("state", "random_state")}
+        self._folder.write(self._facts, self._seed, state, fixed)
 
     def _require_same(self, document: Any) -> None:
         mine, theirs = self._facts["settings"], document["settings"]
@@ -265,13 +154,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove the files of the checkpoint, and its folder when nothing else is in it."""
-        # Descriptions first: a part without one is no checkpoint, the other way round is a damaged.
-        for name in (NEWEST, PREVIOUS, DRAFT):
-            (self.path / name).unlink(missing_ok=True)
-        for part in self.path.glob("*.part"):
-            part.unlink(missing_ok=True)
-        if self.path.is_dir() and not any(self.path.iterdir()):
-            self.path.rmdir()
+        self._folder.remove()
 
     @contextmanager
     def watching(self) -> Iterator["Checkpoint"]:
@@ -290,22 +173,3 @@ class Checkpoint:
             yield self
         finally:
             signal.signal(signal.SIGINT, before)
-
-
-def _require_folder(path: Path) -> None:
-    """Refuse paths at which a checkpoint would get in the way of something else."""
-    if path.is_dir():
-        strangers = [
-            file.name
-            for file in path.iterdir()
-            if file.suffix != ".part" and file.name not in (NEWEST, PREVIOUS, DRAFT)
-        ]
-        if strangers:
-            raise CheckpointError(
-                f"checkpoint={str(path)!r} is a folder that holds other things ({strangers[0]}): "
-                "choose a path of its own"
-            )
-    elif path.exists():
-        raise CheckpointError(
-            f"checkpoint={str(path)!r} is a file: a checkpoint is a folder; choose another path"
-        )

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesmargin.saving.generators import generator_from_numbers, generator_to_numbers
 from bayesmargin.saving.whitelist import CLASSES, Entry, key_of
 
 ARRAY_KINDS = "biufcUSmM"
-BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 class Place(NamedTuple):
@@ -104,7 +104,8 @@ class Encoder:
         number = self._numbers[id(value)] = len(self._numbers)
         self._alive.append(value)
         if isinstance(value, np.random.Generator):
-            return {"generator": self._generator(value, path), "number": number}
+            numbers = self.encode(generator_to_numbers(value, path), path)
+            return {"generator": numbers, "number": number}
         if isinstance(value, np.random.RandomState):
             state = self.encode(value.get_state(legacy=False), path)
             return {"random_state": state, "number": number}
@@ -116,33 +117,6 @@ class Encoder:
             )
         fields = self._fields(parts_of(value, CLASSES[key]), path)
         return {"object": key, "fields": fields, "number": number}
-
-    def _generator(self, value: np.random.Generator, path: str) -> Any:
-        state = value.bit_generator.state
-        if state["bit_generator"] not in BIT_GENERATORS:
-            raise TypeError(
-                f"{path} uses the bit generator {state['bit_generator']}, not a NumPy's"
-            )
-        seed = value.bit_generator.seed_seq
-        origin = None
-        if isinstance(seed, np.random.SeedSequence):
-            entropy: Any = seed.entropy
-            origin = {
-                "entropy": [int(e) for e in entropy] if np.ndim(entropy) else entropy,
-                "spawn_key": [int(k) for k in seed.spawn_key],
-                "pool_size": seed.pool_size,
-                "n_children_spawned": seed.n_children_spawned,
-            }
-        return self.encode({"state": _in_python(state), "seed": origin}, path)
-
-
-def _in_python(state: Any) -> Any:
-    """State of a bit generator with arrays as lists of whole numbers."""
-    if isinstance(state, dict):
-        return {name: _in_python(value) for name, value in state.items()}
-    if isinstance(state, np.ndarray):
-        return [int(item) for item in state]
-    return int(state) if isinstance(state, np.integer) else state
 
 
 def parts_of(value: Any, entry: Entry) -> dict[str, Any]:
@@ -243,22 +217,7 @@ class Decoder:
         return state
 
     def _decode_generator(self, document: dict[str, Any]) -> np.random.Generator:
-        found = self.decode(document["generator"])
-        state, seed = _in_arrays(found["state"]), found["seed"]
-        name = state["bit_generator"]
-        if name not in BIT_GENERATORS:
-            raise ValueError(f"{name!r} is not a bit generator")
-        origin = None
-        if seed is not None:
-            origin = np.random.SeedSequence(
-                seed["entropy"],
-                spawn_key=tuple(seed["spawn_key"]),
-                pool_size=min(64, seed["pool_size"]),
-                n_children_spawned=seed["n_children_spawned"],
-            )
-        bits = getattr(np.random, name)(origin)
-        bits.state = state
-        return np.random.Generator(bits)
+        return generator_from_numbers(self.decode(document["generator"]))
 
     def _decode_object(self, document: dict[str, Any]) -> Any:
         entry = CLASSES[document["object"]]
@@ -275,13 +234,6 @@ class Decoder:
 
 def _fresh(value: Any) -> Any:
     return list(value) if isinstance(value, list) else value
-
-
-def _in_arrays(state: Any) -> Any:
-    """State of a bit generator with lists as the arrays that NumPy asks for."""
-    if not isinstance(state, dict):
-        return np.array(state, dtype=np.uint64) if isinstance(state, list) else state
-    return {name: _in_arrays(value) for name, value in state.items()}
 
 
 def whole(value: Any) -> int:

@@ -106,7 +106,7 @@ CLASSES: dict[str, Entry] = {
         {"_generators": []},
     ),
     **_entries(f"{_INFINITE}.chain", "Settings", prefix="infinite."),
-    **_entries(f"{_INFINITE}.defaults", "Scaling", prefix="infinite."),
+    **_entries("models.mixtures.start", "Scaling", prefix="infinite."),
     **_entries(f"{_INFINITE}.fitting", "Problem", prefix="infinite."),
     **_entries(f"{_INFINITE}.prediction", "Draw", prefix="infinite."),
     **_entries(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit, jit
 from bayesmargin.models.dpmnl.state import (
     Experts,
     Hyper,
@@ -15,7 +15,7 @@ from bayesmargin.models.dpmnl.state import (
 from bayesmargin.types import FloatArray, IntArray
 
 
-@jit
+@inner_jit
 def _log_likelihood(
     experts: Experts, slot: int, row: FloatArray, label: int, work: FloatArray
 ) -> float:
@@ -23,7 +23,7 @@ def _log_likelihood(
     return work[label] + log_density(experts, slot, row)
 
 
-@jit
+@inner_jit
 def _pick(rng: np.random.Generator, log_weight: FloatArray, count: int) -> int:
     """Index drawn with probability proportional to exp(log_weight)."""
     top = -np.inf

@@ -5,30 +5,28 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
 from bayesmargin.models.dpmnl.resuming import state_of, take_up
-from bayesmargin.models.infinite_svc.convergence import trace_report, warn_if_unsettled
-from bayesmargin.models.infinite_svc.defaults import (
-    default_clusters,
-    first_partition,
-    fit_scaling,
+from bayesmargin.models.mixtures.classifier import (
+    MixtureClassifier,
+    check_sweeps,
+    cluster_count,
+    kept_sweeps,
 )
+from bayesmargin.models.mixtures.convergence import trace_report, warn_if_unsettled
+from bayesmargin.models.mixtures.start import first_partition, fit_scaling
 from bayesmargin.models.settings import require_count
 from bayesmargin.models.watching import Watched, watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers.base import require_positive
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
-from bayesmargin.saving.mixin import SavedMixin
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 
-class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
+class DPMNLClassifier(MixtureClassifier):
     r"""Dirichlet-process mixture of multinomial logit models (Shahbaba and Neal, 2009).
 
     The generative cousin of :class:`InfiniteSVC`: independent normal covariates and a softmax in
@@ -108,20 +106,10 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
 
     def _check(self) -> int:
         """Check the parameters and return the burn-in."""
-        for name in ("n_sweeps", "n_draws", "n_auxiliary", "n_leapfrog"):
+        for name in ("n_draws", "n_auxiliary", "n_leapfrog"):
             require_count(name, getattr(self, name), 1)
         require_positive(step=self.step)
-        if self.n_clusters != "auto":
-            require_count("n_clusters", self.n_clusters, 1)
-        if self.burn_in is None:
-            return self.n_sweeps // 2
-        require_count("burn_in", self.burn_in, 0)
-        if self.burn_in >= self.n_sweeps:
-            raise ValueError(
-                f"burn_in={self.burn_in} is not allowed: it must be less than "
-                f"n_sweeps={self.n_sweeps}, or no draw is left"
-            )
-        return self.burn_in
+        return check_sweeps(self)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
@@ -133,17 +121,11 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         burn_in = self._check()
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
-            )
+        X, y, labels = self._read_training(X, y)
         begin = time.perf_counter()
         self._scaling = fit_scaling(X)
         with self._checkpointing(X, y) as checkpoint:
-            trace, self._draws = self._sample(self._scaling.apply(X), labels, checkpoint)
+            trace, self._draws = self._sample(self._scaling.apply(X), labels, burn_in, checkpoint)
         self.n_components_ = np.array(trace[burn_in:])
         self.timings_ = {"total": time.perf_counter() - begin}
         self.diagnostics_ = trace_report({"components": self.n_components_[None].astype(float)})
@@ -151,10 +133,13 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _sample(
-        self, X: FloatArray, labels: Any, checkpoint: Checkpoint | NoCheckpoint
+        self,
+        X: FloatArray,
+        labels: IntArray,
+        burn_in: int,
+        checkpoint: Checkpoint | NoCheckpoint,
     ) -> tuple[list[int], list[Draw]]:
         """Numbers of components after every sweep, and the kept draws."""
-        labels = labels.astype(np.int64)
         settings: dict[str, Any] = {
             "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary
         }  # fmt: skip
@@ -162,13 +147,12 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         draws: list[Draw] = []
         if checkpoint.state is None:
             (rng,) = spawn_generators(checkpoint.random_state, 1)
-            auto = self.n_clusters == "auto"
-            clusters = default_clusters(len(X)) if auto else int(self.n_clusters)
+            clusters = cluster_count(self.n_clusters, len(X))
             partition = first_partition(X, clusters, int(rng.integers(2**31)))
             chain = start_chain(rng, X, labels, partition, len(self.classes_), **settings)
         else:
             chain, trace, draws = take_up(checkpoint.state, X, labels, **settings)
-        kept = np.linspace(self.n_sweeps - 1, self._check(), self.n_draws).round().astype(int)
+        kept = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)
         with progress_for(self.verbose) as progress:
             rows = watched(self.classes_)
             for sweep in range(chain.sweeps, self.n_sweeps):
@@ -191,11 +175,5 @@ class DPMNLClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Posterior predictive probability of every class."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return predict_draws(self._draws, self._scaling.apply(X), len(self.classes_))
-
-    def predict(self, X: Any) -> Any:
-        """Most probable class; the first on ties."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        rows = self._read_rows(X)
+        return predict_draws(self._draws, self._scaling.apply(rows), len(self.classes_))

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit
 from bayesmargin.models.dpmnl.state import (
     CONCENTRATION_LOCATION,
     CONCENTRATION_SCALE,
@@ -26,7 +26,7 @@ _WIDTH, _STEPS_OUT = 5.0, 40
 _LOG_VARIANCE, _CONCENTRATION = 0, 1
 
 
-@jit
+@inner_jit
 def _log_target(kind: int, v: float, a: float, b: float, n: float, s: float) -> float:
     """Log density of a log variance (prior mean a, sd b) or of the log concentration.
 
@@ -39,7 +39,7 @@ def _log_target(kind: int, v: float, a: float, b: float, n: float, s: float) -> 
     return prior + s * v + math.lgamma(strength) - math.lgamma(strength + n)
 
 
-@jit
+@inner_jit
 def slice_update(
     rng: np.random.Generator, kind: int, v: float, a: float, b: float, n: float, s: float
 ) -> float:
@@ -66,7 +66,7 @@ def slice_update(
             high = candidate
 
 
-@jit
+@inner_jit
 def normal_mean(
     rng: np.random.Generator, mean: float, variance: float, n: float, total: float, noise: float
 ) -> float:
@@ -76,7 +76,7 @@ def normal_mean(
     return centre + rng.standard_normal() / math.sqrt(precision)
 
 
-@jit
+@inner_jit
 def update_covariates(
     rng: np.random.Generator,
     slot: int,
@@ -104,7 +104,7 @@ def update_covariates(
         )  # fmt: skip
 
 
-@jit
+@inner_jit
 def _energy(
     coefficients: FloatArray,
     precision: FloatArray,
@@ -134,7 +134,7 @@ def _energy(
     return energy
 
 
-@jit
+@inner_jit
 def update_logit(
     rng: np.random.Generator,
     slot: int,
@@ -181,7 +181,7 @@ def update_logit(
     return False
 
 
-@jit
+@inner_jit
 def update_scales(rng: np.random.Generator, slot: int, experts: Experts) -> None:
     """Log variances tau^2 and nu^2 of intercepts and slopes of one component."""
     coefficients = experts.coefficients[slot]
@@ -198,7 +198,7 @@ def update_scales(rng: np.random.Generator, slot: int, experts: Experts) -> None
         )
 
 
-@jit
+@inner_jit
 def _update_level(
     rng: np.random.Generator,
     values: FloatArray,
@@ -217,7 +217,7 @@ def _update_level(
     return mean, slice_update(rng, _LOG_VARIANCE, log_variance, 0.0, 1.0, count, square)
 
 
-@jit
+@inner_jit
 def update_hyper(rng: np.random.Generator, experts: Experts, hyper: Hyper, rows: int) -> None:
     """Base measure and concentration given the components in use."""
     slots = experts.order[: experts.size[0]]

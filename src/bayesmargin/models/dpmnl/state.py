@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit, jit
 from bayesmargin.types import FloatArray, IntArray
 
 MEAN_SCALE = 2.0
@@ -95,7 +95,7 @@ def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: in
         experts.coefficients[slot, y, features] = intercept * rng.standard_normal()
 
 
-@jit
+@inner_jit
 def log_density(experts: Experts, slot: int, row: FloatArray) -> float:
     """Log density of the covariates in a component."""
     total = -0.5 * row.shape[0] * math.log(2.0 * math.pi)
@@ -106,7 +106,7 @@ def log_density(experts: Experts, slot: int, row: FloatArray) -> float:
     return total
 
 
-@jit
+@inner_jit
 def fill_log_classes(
     coefficients: FloatArray, row: FloatArray, log_probability: FloatArray
 ) -> None:

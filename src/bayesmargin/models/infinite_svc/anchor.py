@@ -18,8 +18,13 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
-from bayesmargin.models.infinite_svc.dense import accumulate_outer, cholesky, invert_lower
+from bayesmargin.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.models.infinite_svc.dense import (
+    accumulate_outer,
+    cholesky,
+    copy_vector,
+    invert_lower,
+)
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
 from bayesmargin.types import FloatArray, IntArray
@@ -28,7 +33,7 @@ _SAMPLE = 64
 _PRIOR_DOMINATES = 40.0
 
 
-@jit
+@inner_jit
 def refresh_anchor(
     slot: int, rows: Rows, assignment: Assignment, components: Components, hinge: Hinge
 ) -> None:
@@ -43,7 +48,7 @@ def refresh_anchor(
         add_pull(pull, rows.design[d], rows.labels[d], assignment.winner[d], 1.0)
 
 
-@jit
+@inner_jit
 def fill_gram(members: IntArray, rows: Rows, limit: int, gram: FloatArray) -> None:
     """Sum of x x' over the members, estimated from evenly spaced ones if more than ``limit``."""
     count = members.shape[0]
@@ -51,43 +56,48 @@ def fill_gram(members: IntArray, rows: Rows, limit: int, gram: FloatArray) -> No
     padded = (used + 3) // 4 * 4
     block, weight = np.zeros((padded, gram.shape[0])), np.zeros(padded)
     for i in range(used):
-        block[i] = rows.design[members[i * count // used]]
+        copy_vector(rows.design[members[i * count // used]], block[i])
         weight[i] = count / used
     gram[:, :] = 0.0
     accumulate_outer(gram, block, weight)
 
 
-@borrowing_jit
-def fill_whitener(gram: FloatArray, curvature: float, scale: float, whitener: FloatArray) -> None:
-    """Inverse Cholesky factor of I/s^2 + curvature * gram (``gram`` is overwritten)."""
-    for i in range(gram.shape[0]):
+@inner_borrowing_jit
+def gram_to_whitener(matrix: FloatArray, curvature: float, scale: float) -> None:
+    """Overwrite a sum G of x x' by the inverse Cholesky factor of I/s^2 + curvature * G."""
+    for i in range(matrix.shape[0]):
         for j in range(i + 1):
-            gram[i, j] *= curvature
-        gram[i, i] += 1.0 / (scale * scale)
-    cholesky(gram)
-    invert_lower(gram, whitener)
+            matrix[i, j] *= curvature
+        matrix[i, i] += 1.0 / (scale * scale)
+    cholesky(matrix)
+    invert_lower(matrix)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def curvature_share(hinge: Hinge, sharpness: float, vectors: int) -> float:
     """Curvature that one row adds to one weight vector, in units of x x'."""
     return hinge.cost * sharpness * (1.0 if vectors == 1 else 2.0 / vectors)
 
 
-@jit
-def renew_metric(
+@inner_borrowing_jit
+def count_update(
     slot: int,
+    renewal: int,
     rows: Rows,
     assignment: Assignment,
     components: Components,
     base: Base,
     hinge: Hinge,
 ) -> None:
-    """Estimate the metric of a component from a sample of its members.
+    """Note one more update of a component's weights; every ``renewal`` its metric is renewed.
 
+    The metric is estimated from a sample of the members.
     Where the prior dominates (few members a class) a multiple of the identity does; ``width`` is
     then its inverse square root, and zero where the full whitener is in use.
     """
+    components.age[slot] += 1
+    if (components.age[slot] - 1) % renewal != 0:
+        return
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     size, scale = components.weights.shape[2], base.weight_scale
     curvature = curvature_share(hinge, components.sharpness[slot], components.weights.shape[1])
@@ -103,12 +113,11 @@ def renew_metric(
         return
     components.width[slot] = 0.0
     whitener = components.whitener[slot]
-    gram = np.empty_like(whitener)
-    fill_gram(members, rows, _SAMPLE, gram)
-    fill_whitener(gram, curvature, scale, whitener)
+    fill_gram(members, rows, _SAMPLE, whitener)
+    gram_to_whitener(whitener, curvature, scale)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: FloatArray) -> None:
     """Gradient in whitened coordinates: W g for every weight vector."""
     for y in range(gradient.shape[0]):
@@ -123,7 +132,7 @@ def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: Flo
                 result[y, i] = total
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def add_unwhitened(
     width: float, whitener: FloatArray, change: FloatArray, factor: float, weights: FloatArray
 ) -> None:
@@ -139,7 +148,7 @@ def add_unwhitened(
                     weights[y, j] += scaled * whitener[i, j]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def stochastic_gradient(
     rng: np.random.Generator,
     slot: int,
@@ -186,7 +195,7 @@ def stochastic_gradient(
     return near / used / (2.0 * hinge.margin) if used > 0 else -1.0
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def note_sharpness(components: Components, slot: int, value: float) -> None:
     """Fold one estimate of the slack density into its running mean."""
     if value >= 0.0:
@@ -194,23 +203,7 @@ def note_sharpness(components: Components, slot: int, value: float) -> None:
         components.sharpness[slot] = max(mean + 0.1 * (value - mean), 0.01)
 
 
-@jit
-def count_update(
-    slot: int,
-    renewal: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
-    """Note one more update of a component's weights; its metric is renewed every ``renewal``."""
-    if components.age[slot] % renewal == 0:
-        renew_metric(slot, rows, assignment, components, base, hinge)
-    components.age[slot] += 1
-
-
-@borrowing_jit
+@inner_borrowing_jit
 def whitened_gradient(
     rng: np.random.Generator,
     slot: int,
@@ -232,7 +225,7 @@ def whitened_gradient(
     whiten(components.width[slot], components.whitener[slot], gradient, force)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def squared_norm(array: FloatArray) -> float:
     """Sum of squares of a matrix."""
     total = 0.0

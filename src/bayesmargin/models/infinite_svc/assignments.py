@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
+from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.births import auxiliary_weights, start_component
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import change_member
@@ -31,14 +31,13 @@ from bayesmargin.models.infinite_svc.weighing import (
     NEGLIGIBLE,
     Work,
     log_weights,
-    make_work,
     stays,
     weigh_own,
 )
 from bayesmargin.types import FloatArray, IntArray
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _pick(chance: float, log_weight: FloatArray, count: int, best: float) -> int:
     """Index that a uniform number draws with probability proportional to exp(log_weight)."""
     total = 0.0
@@ -57,7 +56,7 @@ def _pick(chance: float, log_weight: FloatArray, count: int, best: float) -> int
     return chosen
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _pass_stayers(
     rng: np.random.Generator,
     visits: IntArray,
@@ -100,7 +99,7 @@ def _pass_stayers(
     return visits.shape[0], 0.0, 0, 0.0
 
 
-@jit
+@inner_borrowing_jit
 def _move(
     d: int,
     target: int,
@@ -115,12 +114,12 @@ def _move(
     if components.population[own] == 1:
         close_slot(components, own)
     else:
-        change_member(components, base, own, row, features, -1)
-    change_member(components, base, target, row, features, 1)
+        change_member(components, base, own, row, features, -1.0)
+    change_member(components, base, target, row, features, 1.0)
     assignment.slot[d] = target
 
 
-@jit
+@borrowing_jit
 def sweep_assignments(
     rng: np.random.Generator,
     visits: IntArray,
@@ -132,6 +131,7 @@ def sweep_assignments(
     hinge: Hinge,
     concentration: float,
     scheme: int,
+    work: Work,
 ) -> tuple[int, int]:
     """Visit ``visits[begin:]``; return where it stopped and how many rows moved.
 
@@ -140,9 +140,8 @@ def sweep_assignments(
     It stops early only when every slot is in use; the caller makes room and calls again. At the
     end the list of members is brought up to date.
     """
-    capacity, extra = components.population.shape[0], max(scheme, 1)
-    work = make_work(components, extra)
     log_concentration = math.log(concentration)
+    capacity, extra = components.population.shape[0], work.fresh_weight.shape[0]
     moved, visit = 0, begin
     if begin == 0:
         components.pull[:, :, :] = 0.0

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
+from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.experts import log_psi
 from bayesmargin.models.infinite_svc.gaussian import reset_to_prior
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
@@ -26,7 +27,7 @@ EXACT = 0
 PRIOR_DRAW = -1
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def auxiliary_weights(
     rng: np.random.Generator,
     d: int,
@@ -56,7 +57,7 @@ def auxiliary_weights(
     return best
 
 
-@jit
+@inner_borrowing_jit
 def start_component(
     rng: np.random.Generator,
     d: int,
@@ -75,7 +76,7 @@ def start_component(
     forget_radii(assignment, components, slot)
     weights = components.weights[slot]
     if scheme > 0:
-        weights[:] = auxiliary[chosen]
+        copy_matrix(auxiliary[chosen], weights)
     elif scheme == EXACT:
         area = rows.log_evidence[d]
         draw_weights(rng, rows.design[d], rows.labels[d], area, hinge, base.weight_scale, weights)
@@ -89,7 +90,7 @@ def start_component(
     return slot
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _draw_prior(rng: np.random.Generator, scale: float, weights: FloatArray) -> None:
     for y in range(weights.shape[0]):
         for j in range(weights.shape[1]):

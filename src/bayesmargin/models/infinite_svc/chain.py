@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.models.infinite_svc.assignments import sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
@@ -20,6 +20,7 @@ from bayesmargin.models.infinite_svc.gaussian import (
     student_table,
 )
 from bayesmargin.models.infinite_svc.newcomer import log_evidence
+from bayesmargin.models.infinite_svc.proposal_rows import make_scratch
 from bayesmargin.models.infinite_svc.split_merge import split_merge
 from bayesmargin.models.infinite_svc.state import (
     Assignment,
@@ -31,6 +32,7 @@ from bayesmargin.models.infinite_svc.state import (
     group_members,
     grow,
 )
+from bayesmargin.models.infinite_svc.weighing import make_work
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_sweep import update_experts
@@ -75,13 +77,12 @@ def make_rows(
     rows = Rows(covariates, design, labels, np.empty(len(labels)), evidence)
     scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
     reset_to_prior(scratch, base, 0)
-    _fill_base_density(rows, scratch, base)
+    _fill_base_density(rows, scratch, base, np.empty(scratch.form.shape[1]))
     return rows
 
 
-@jit
-def _fill_base_density(rows: Rows, scratch: Components, base: Base) -> None:
-    features = np.empty(scratch.form.shape[1])
+@borrowing_jit
+def _fill_base_density(rows: Rows, scratch: Components, base: Base, features: FloatArray) -> None:
     for d in range(rows.labels.shape[0]):
         fill_features(rows.covariates[d], features)
         rows.log_base[d] = log_predictive(scratch, base, 0, features)
@@ -140,7 +141,8 @@ class Chain:
         self.moved = self._sweep_assignments()
         self.sweeps += 1
         if self.sweeps % _REBUILD_EVERY == 0:
-            recompute(self.components, self.base, self.rows, self.assignment.slot)
+            features = np.empty(self.components.form.shape[1])
+            recompute(self.components, self.base, self.rows, self.assignment.slot, features)
         middle = time.thread_time()
         self._split_merge()
         if self.settings.prior is not None:
@@ -180,6 +182,7 @@ class Chain:
                 self.settings.hinge,
                 self.concentration,
                 self.settings.scheme,
+                make_work(self.components, max(self.settings.scheme, 1)),
             )
             moved += change
             self._make_room()
@@ -211,6 +214,7 @@ class Chain:
                 self.settings.hinge,
                 self.concentration,
                 self.settings.scans,
+                make_scratch(self.components),
             )
 
 
@@ -232,7 +236,7 @@ def start_chain(
     components = empty_components(capacity, dimension, 1 if classes == 2 else classes, columns)
     components.size[0] = number
     components.momentum[:] = rng.standard_normal(components.momentum.shape)
-    recompute(components, base, rows, slots)
+    recompute(components, base, rows, slots, np.empty(components.form.shape[1]))
     winner = rows.labels.copy()
     assignment = Assignment(
         slots,

@@ -5,25 +5,23 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.models.infinite_svc.convergence import warn_if_unsettled
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import summarise
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
+from bayesmargin.models.mixtures.classifier import MixtureClassifier
+from bayesmargin.models.mixtures.convergence import warn_if_unsettled
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.book import ChainBook
-from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 
-class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
+class InfiniteSVC(MixtureClassifier):
     r"""Dirichlet-process mixture of linear max-margin experts.
 
     .. math::
@@ -188,17 +186,11 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         check_settings(self)
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
-            )
+        X, y, labels = self._read_training(X, y)
         workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
         with self._checkpointing(X, y) as checkpoint:
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
-            problem = make_problem(self, X, labels.astype(np.int64), shared)
+            problem = make_problem(self, X, labels, shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
             with (
                 progress_for(self.verbose) as progress,
@@ -225,9 +217,8 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
         self.diagnostics_ = summarise(recorders, burn_in)
 
     def _prepare(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._problem.prepare(X)
+        rows = self._read_rows(X)
+        return self._problem.prepare(rows)
 
     def _predict(self, X: Any, rule: str) -> FloatArray:
         covariates, design = self._prepare(X)
@@ -241,11 +232,6 @@ class InfiniteSVC(SavedMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of every class by the chosen ``prediction`` rule."""
         return self._predict(X, self.prediction)
-
-    def predict(self, X: Any) -> Any:
-        """Most probable class; the first on ties."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
 
     def predict_votes(self, X: Any) -> FloatArray:
         """Share of the votes of experts and draws for every class."""

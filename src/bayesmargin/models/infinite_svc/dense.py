@@ -6,13 +6,13 @@ made too small is lifted to a tiny share of its diagonal, which is what a jitter
 
 import math
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.types import FloatArray
 
 _SMALLEST_PIVOT = 1e-13
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def cholesky(matrix: FloatArray) -> float:
     """Overwrite the lower triangle of ``matrix`` by its Cholesky factor; return log det."""
     size = matrix.shape[0]
@@ -34,23 +34,36 @@ def cholesky(matrix: FloatArray) -> float:
     return log_determinant
 
 
-@borrowing_jit
-def invert_lower(factor: FloatArray, inverse: FloatArray) -> None:
-    """Write the inverse of a lower triangular matrix into ``inverse``; its upper part is zero."""
-    size = factor.shape[0]
+@inner_borrowing_jit
+def invert_lower(matrix: FloatArray) -> None:
+    """Overwrite a lower triangular matrix by its inverse; what is above the diagonal stays."""
+    size = matrix.shape[0]
     for i in range(size):
-        inverse[i, :] = 0.0
         for k in range(i):
-            weight = factor[i, k]
+            weight = matrix[i, k]
+            matrix[i, k] = 0.0
             for j in range(k + 1):
-                inverse[i, j] -= weight * inverse[k, j]
-        scale = 1.0 / factor[i, i]
+                matrix[i, j] -= weight * matrix[k, j]
+        scale = 1.0 / matrix[i, i]
         for j in range(i):
-            inverse[i, j] *= scale
-        inverse[i, i] = scale
+            matrix[i, j] *= scale
+        matrix[i, i] = scale
 
 
-@borrowing_jit
+@inner_borrowing_jit
+def square_lower(matrix: FloatArray) -> None:
+    """Overwrite a lower triangular matrix L by the symmetric matrix L' L."""
+    size = matrix.shape[0]
+    for i in range(size):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, size):
+                total += matrix[k, i] * matrix[k, j]
+            matrix[i, j] = total
+            matrix[j, i] = total
+
+
+@inner_borrowing_jit
 def solve_lower(factor: FloatArray, vector: FloatArray) -> None:
     """Overwrite ``vector`` by the solution of ``factor @ solution = vector``."""
     for i in range(vector.shape[0]):
@@ -60,7 +73,7 @@ def solve_lower(factor: FloatArray, vector: FloatArray) -> None:
         vector[i] = entry / factor[i, i]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def solve_lower_transposed(factor: FloatArray, vector: FloatArray) -> None:
     """Overwrite ``vector`` by the solution of ``factor.T @ solution = vector``."""
     for i in range(vector.shape[0] - 1, -1, -1):
@@ -70,7 +83,7 @@ def solve_lower_transposed(factor: FloatArray, vector: FloatArray) -> None:
             vector[j] -= factor[i, j] * entry
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def dot(first: FloatArray, second: FloatArray) -> float:
     """Inner product of two short vectors."""
     total = 0.0
@@ -79,7 +92,7 @@ def dot(first: FloatArray, second: FloatArray) -> float:
     return total
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
     """Inner product of one row of ``matrix`` with a vector; hot loops make no views."""
     total = 0.0
@@ -88,7 +101,22 @@ def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
     return total
 
 
-@borrowing_jit
+@inner_borrowing_jit
+def copy_vector(source: FloatArray, target: FloatArray) -> None:
+    """Copy the entries of a vector; assigning slices compiles a report of unequal shapes too."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@inner_borrowing_jit
+def copy_matrix(source: FloatArray, target: FloatArray) -> None:
+    """Copy the entries of a matrix."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@inner_borrowing_jit
 def accumulate_outer(total: FloatArray, block: FloatArray, weight: FloatArray) -> None:
     """Add ``block.T @ diag(weight) @ block`` to the lower triangle of ``total``.
 

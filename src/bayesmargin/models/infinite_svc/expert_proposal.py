@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit
 from bayesmargin.models.infinite_svc.dense import dot, solve_lower, solve_lower_transposed
 from bayesmargin.models.infinite_svc.experts import log_psi, log_psi_of_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Rows
@@ -23,7 +23,7 @@ from bayesmargin.types import FloatArray, IntArray
 _LAUNCH_PASSES = 4
 
 
-@jit
+@inner_jit
 def propose_expert(
     rng: np.random.Generator,
     members: IntArray,
@@ -70,7 +70,7 @@ def propose_expert(
     return log_prior + fit - log_density
 
 
-@jit
+@inner_jit
 def total_log_psi(members: IntArray, rows: Rows, hinge: Hinge, weights: FloatArray) -> float:
     """Log pseudo-likelihood of all rows in ``members`` under one expert."""
     scores = np.empty(weights.shape[0])

@@ -1,20 +1,20 @@
 """Scores and pseudo-likelihood of one expert: one weight vector for two classes, else L."""
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, winner
 from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.types import FloatArray
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def fill_scores(weights: FloatArray, row: FloatArray, scores: FloatArray) -> None:
     """Scores of ``row`` under every weight vector of an expert."""
     for y in range(weights.shape[0]):
         scores[y] = dot(weights[y], row)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_psi_of_scores(scores: FloatArray, label: int, hinge: Hinge) -> float:
     """Log pseudo-likelihood of a label from the scores of an expert."""
     if scores.shape[0] == 1:
@@ -22,7 +22,7 @@ def log_psi_of_scores(scores: FloatArray, label: int, hinge: Hinge) -> float:
     return multiclass_log_psi(hinge.cost, hinge.margin, scores, label)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_psi(
     weights: FloatArray, row: FloatArray, label: int, hinge: Hinge, scores: FloatArray
 ) -> float:
@@ -31,7 +31,7 @@ def log_psi(
     return log_psi_of_scores(scores, label, hinge)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def winning_option(scores: FloatArray, label: int, hinge: Hinge) -> int:
     """Option that attains the hinge: the label when it is inactive, else the rival."""
     if scores.shape[0] == 1:
@@ -40,7 +40,7 @@ def winning_option(scores: FloatArray, label: int, hinge: Hinge) -> int:
     return winner(hinge.margin, scores, label)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def add_pull(pull: FloatArray, row: FloatArray, label: int, option: int, weight: float) -> None:
     """Add ``weight`` times the subgradient of log psi / c of a row whose winner is ``option``."""
     if option == label:
@@ -55,7 +55,7 @@ def add_pull(pull: FloatArray, row: FloatArray, label: int, option: int, weight:
         pull[option, j] -= weight * row[j]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def vote(scores: FloatArray) -> int:
     """Class that an expert predicts; the lowest index on ties."""
     if scores.shape[0] == 1:

@@ -15,16 +15,16 @@ from bayesmargin.models.infinite_svc.chain import (
     make_rows,
     start_chain,
 )
-from bayesmargin.models.infinite_svc.defaults import (
+from bayesmargin.models.infinite_svc.settings import make_method, make_scheme
+from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
+from bayesmargin.models.infinite_svc.trace import Recorder
+from bayesmargin.models.mixtures.classifier import check_sweeps, cluster_count, kept_sweeps
+from bayesmargin.models.mixtures.start import (
     Scaling,
-    default_clusters,
     first_partition,
     fit_scaling,
     within_variance,
 )
-from bayesmargin.models.infinite_svc.settings import make_method, make_scheme
-from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
-from bayesmargin.models.infinite_svc.trace import Recorder
 from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
@@ -84,8 +84,7 @@ def make_problem(
     standardised = scaling.apply(X[shuffle])
     labels = labels[shuffle]
     covariates, design = _views(standardised, estimator.covariates, estimator.fit_intercept)
-    clusters = estimator.n_clusters
-    clusters = default_clusters(len(X)) if clusters == "auto" else int(clusters)
+    clusters = cluster_count(estimator.n_clusters, len(X))
     scatter = estimator.scatter
     if scatter == "auto":
         partition = first_partition(standardised, clusters, int(rng.integers(2**31)))
@@ -107,7 +106,6 @@ def make_problem(
         proposals=estimator.split_merge,
         prior=_CONCENTRATION_PRIOR if learn else None,
     )
-    burn_in = estimator.burn_in
     rows = make_rows(covariates, design, labels, base, hinge)
     return Problem(
         scaling=scaling,
@@ -120,7 +118,7 @@ def make_problem(
         concentration=1.0 if learn else float(estimator.concentration),
         clusters=clusters,
         n_sweeps=estimator.n_sweeps,
-        burn_in=estimator.n_sweeps // 2 if burn_in is None else burn_in,
+        burn_in=check_sweeps(estimator),
         n_draws=estimator.n_draws,
         rows=rows,
         standardised=standardised,
@@ -170,13 +168,8 @@ def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder,
         problem.concentration,
     )
     chain.warm_weights(_WARM_PASSES)
-    return chain, Recorder(kept_sweeps(problem)), time.thread_time() - begin
-
-
-def kept_sweeps(problem: Problem) -> IntArray:
-    """Sweeps after which a draw is kept, evenly spaced after burn-in."""
-    kept = np.linspace(problem.n_sweeps - 1, problem.burn_in, problem.n_draws).round()
-    return np.unique(kept.astype(int))
+    keep = kept_sweeps(problem.n_sweeps, problem.burn_in, problem.n_draws)
+    return chain, Recorder(keep), time.thread_time() - begin
 
 
 def state_of(chain: Chain, recorder: Recorder, started: float) -> tuple[Any, list[np.ndarray]]:

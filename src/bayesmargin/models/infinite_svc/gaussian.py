@@ -26,8 +26,8 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from bayesmargin.compiling import borrowing_jit, jit
-from bayesmargin.models.infinite_svc.dense import cholesky, dot, invert_lower
+from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit, inner_jit
+from bayesmargin.models.infinite_svc.dense import cholesky, dot, invert_lower, square_lower
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
 
@@ -50,7 +50,7 @@ def student_table(dimension: int, strength: float, degrees: float, rows: int) ->
     return table
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def fill_features(row: FloatArray, features: FloatArray) -> None:
     """Quadratic features of a row: products x_i x_j for j <= i, then x, then 1."""
     size = row.shape[0]
@@ -65,7 +65,7 @@ def fill_features(row: FloatArray, features: FloatArray) -> None:
     features[position + size] = 1.0
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_share(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times predictive density at squared radius ``square`` (no member)."""
     count = components.population[slot]
@@ -74,7 +74,7 @@ def log_share(components: Components, base: Base, slot: int, square: float) -> f
     return components.height[slot] - power * math.log1p(kappa / (kappa + 1.0) * square)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def surely_below(
     floor: float, height: float, count: int, strength: float, degrees: float, square: float
 ) -> bool:
@@ -87,7 +87,7 @@ def surely_below(
     return (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_predictive(components: Components, base: Base, slot: int, features: FloatArray) -> float:
     """Log density of a row that is no member of the component."""
     count = components.population[slot]
@@ -95,7 +95,7 @@ def log_predictive(components: Components, base: Base, slot: int, features: Floa
     return value - math.log(count) if count > 0 else value
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_predictive_without(
     components: Components, base: Base, slot: int, features: FloatArray
 ) -> float:
@@ -105,7 +105,7 @@ def log_predictive_without(
     return log_share_without(components, base, slot, square) - math.log(count - 1.0)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_share_without(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times density for a member, as if it were absent; radius as it stands."""
     count = components.population[slot]
@@ -119,7 +119,7 @@ def log_share_without(components: Components, base: Base, slot: int, square: flo
     )
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def rebuild_form(components: Components, base: Base, slot: int) -> None:
     """Write the quadratic form and height of a component from its inverse scatter and centre."""
     count = components.population[slot]
@@ -142,7 +142,7 @@ def rebuild_form(components: Components, base: Base, slot: int) -> None:
     form[position + size] = constant
 
 
-@jit
+@inner_borrowing_jit
 def refactor(components: Components, base: Base, slot: int) -> None:
     """Recompute centre, inverse and determinant of a component from its sums."""
     size = base.location.shape[0]
@@ -151,36 +151,29 @@ def refactor(components: Components, base: Base, slot: int) -> None:
     linear = size * (size + 1) // 2
     for i in range(size):
         centre[i] = (base.strength * base.location[i] + moment[linear + i]) / kappa
-    scatter = np.empty((size, size))
+    matrix = components.inverse[slot]  # the scatter, its factor, the factor's inverse, the inverse
     position = 0
     for i in range(size):
         for j in range(i + 1):
             prior = base.scatter[i, j] + base.strength * base.location[i] * base.location[j]
-            scatter[i, j] = prior + moment[position + j] - kappa * centre[i] * centre[j]
+            matrix[i, j] = prior + moment[position + j] - kappa * centre[i] * centre[j]
         position += i + 1
-    components.log_determinant[slot] = cholesky(scatter)
-    root = np.empty((size, size))
-    invert_lower(scatter, root)
-    for i in range(size):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(i, size):
-                total += root[k, i] * root[k, j]
-            components.inverse[slot, i, j] = total
-            components.inverse[slot, j, i] = total
+    components.log_determinant[slot] = cholesky(matrix)
+    invert_lower(matrix)
+    square_lower(matrix)
     rebuild_form(components, base, slot)
 
 
-@jit
+@inner_jit
 def change_member(
     components: Components,
     base: Base,
     slot: int,
     row: FloatArray,
     features: FloatArray,
-    sign: int,
+    sign: float,
 ) -> None:
-    r"""Add (sign +1) or remove (sign -1) a row by a rank-1 change of :math:`\Psi^{-1}`.
+    r"""Add (sign +1.0) or remove (sign -1.0) a row by a rank-1 change of :math:`\Psi^{-1}`.
 
     :math:`\Psi' = \Psi \pm v v^\top` with
     :math:`v = \sqrt{\kappa/(\kappa \pm 1)}\,(x - m)`; the sums change too, and a removal that
@@ -188,7 +181,7 @@ def change_member(
     """
     size = row.shape[0]
     kappa = base.strength + components.population[slot]
-    components.population[slot] += sign
+    components.population[slot] += int(sign)
     moment = components.moment[slot]
     for i in range(moment.shape[0]):
         moment[i] += sign * features[i]
@@ -219,7 +212,7 @@ def change_member(
     rebuild_form(components, base, slot)
 
 
-@jit
+@borrowing_jit
 def reset_to_prior(components: Components, base: Base, slot: int) -> None:
     """Make a slot an empty component."""
     components.population[slot] = 0
@@ -229,10 +222,14 @@ def reset_to_prior(components: Components, base: Base, slot: int) -> None:
     refactor(components, base, slot)
 
 
-@jit
-def recompute(components: Components, base: Base, rows: Rows, slots: IntArray) -> None:
-    """Rebuild every component in use from its members: rounding errors do not live long."""
-    features = np.empty(components.moment.shape[1])
+@borrowing_jit
+def recompute(
+    components: Components, base: Base, rows: Rows, slots: IntArray, features: FloatArray
+) -> None:
+    """Rebuild every component in use from its members: rounding errors do not live long.
+
+    ``features`` is work space for the quadratic features of a row.
+    """
     for position in range(components.size[0]):
         slot = components.order[position]
         components.moment[slot, :] = 0.0
@@ -247,7 +244,7 @@ def recompute(components: Components, base: Base, rows: Rows, slots: IntArray) -
         refactor(components, base, components.order[position])
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_marginal(components: Components, base: Base, slot: int, empty: float) -> float:
     r"""Log evidence of the members' covariates; ``empty`` is log det of the prior scatter.
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.special import log_ndtr, logsumexp
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.types import FloatArray
 
@@ -80,7 +80,7 @@ def _quadrature(variance: FloatArray, hinge: Hinge, classes: int) -> FloatArray:
     return value
 
 
-@jit
+@inner_jit
 def log_normal_cdf(u: float) -> float:
     """Log of the standard normal distribution function, accurate in the left tail."""
     if u > -10.0:
@@ -90,7 +90,7 @@ def log_normal_cdf(u: float) -> float:
     return -0.5 * u * u - math.log(-u) - 0.5 * math.log(2.0 * math.pi) + math.log(tail)
 
 
-@jit
+@inner_jit
 def _normal_above(rng: np.random.Generator, lower: float) -> float:
     """Standard normal given that it exceeds ``lower`` (Robert's rejection in the tail)."""
     if lower < 0.5:
@@ -105,7 +105,7 @@ def _normal_above(rng: np.random.Generator, lower: float) -> float:
             return value
 
 
-@jit
+@inner_jit
 def _label_score(rng: np.random.Generator, maximum: float, deviation: float, hinge: Hinge) -> float:
     """Score of the label given the largest other score: a mixture of two truncated normals."""
     gap = hinge.margin + maximum
@@ -117,7 +117,7 @@ def _label_score(rng: np.random.Generator, maximum: float, deviation: float, hin
     return deviation * (tilt - _normal_above(rng, tilt - gap / deviation))
 
 
-@jit
+@inner_jit
 def _log_density(u: float, classes: int, deviation: float, hinge: Hinge) -> float:
     """Log of the integrand of I at u."""
     gap = hinge.margin + deviation * u
@@ -130,7 +130,7 @@ def _log_density(u: float, classes: int, deviation: float, hinge: Hinge) -> floa
     return math.log(classes - 1.0) + _DENSITY - 0.5 * u * u + power + log_g
 
 
-@jit
+@inner_jit
 def _largest_other(
     rng: np.random.Generator, classes: int, deviation: float, log_area: float, hinge: Hinge
 ) -> float:
@@ -165,7 +165,7 @@ def _largest_other(
             return u
 
 
-@jit
+@inner_jit
 def draw_scores(
     rng: np.random.Generator,
     label: int,
@@ -196,7 +196,7 @@ def draw_scores(
             scores[y] = -deviation * _normal_above(rng, -u)
 
 
-@jit
+@inner_jit
 def draw_weights(
     rng: np.random.Generator,
     row: FloatArray,

@@ -23,8 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
-from bayesmargin.models.infinite_svc.experts import fill_scores, log_psi_of_scores, vote
+from bayesmargin.compiling import inner_borrowing_jit, jit
+from bayesmargin.hinge import binary_log_psi
+from bayesmargin.models.infinite_svc.experts import fill_scores, vote
 from bayesmargin.models.infinite_svc.gaussian import fill_features, surely_below
 from bayesmargin.models.infinite_svc.state import Base, Components, Hinge, feature_count
 from bayesmargin.types import FloatArray, IntArray
@@ -64,7 +65,7 @@ def _quadratic_features(covariates: FloatArray) -> FloatArray:
     return result
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: FloatArray) -> None:
     """Probability that row d belongs to each component or a new one, from its squared radii.
 
@@ -90,12 +91,12 @@ def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: Flo
         share[k] /= total
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _add_likelihoods(weight: float, hinge: Hinge, scores: FloatArray, result: FloatArray) -> None:
     """Add ``weight`` times the pseudo-likelihood of every class, normalised to sum to one."""
     if scores.shape[0] == 1:
-        low = math.exp(log_psi_of_scores(scores, 0, hinge))
-        high = math.exp(log_psi_of_scores(scores, 1, hinge))
+        low = math.exp(binary_log_psi(hinge.cost, hinge.margin, -1.0, scores[0]))
+        high = math.exp(binary_log_psi(hinge.cost, hinge.margin, 1.0, scores[0]))
         result[0] += weight * low / (low + high)
         result[1] += weight * high / (low + high)
         return
@@ -115,7 +116,7 @@ def _add_likelihoods(weight: float, hinge: Hinge, scores: FloatArray, result: Fl
                 result[y] += weight * value / total
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _add_expert(
     rule: int,
     weight: float,

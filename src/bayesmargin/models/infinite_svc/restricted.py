@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
+from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 
-@jit
+@inner_borrowing_jit
 def fill_sides(
     first: int,
     second: int,
@@ -20,12 +20,11 @@ def fill_sides(
     sides: Components,
     base: Base,
     side_of: IntArray,
+    features: FloatArray,
 ) -> None:
     """Statistics of the two sides: an anchor each, and the others as ``side_of`` says."""
-    features = np.empty(sides.form.shape[1])
     for side in range(2):
-        fill_features(rows.covariates[first if side == 0 else second], features)
-        sides.moment[side] = features
+        fill_features(rows.covariates[first if side == 0 else second], sides.moment[side])
         sides.population[side] = 1
     for i in range(others.shape[0]):
         fill_features(rows.covariates[others[i]], features)
@@ -33,19 +32,21 @@ def fill_sides(
         for position in range(features.shape[0]):
             moment[position] += features[position]
         sides.population[side_of[i]] += 1
-    refactor(sides, base, 0)
-    refactor(sides, base, 1)
+    for side in range(2):
+        refactor(sides, base, side)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _log_odds(sides: Components, base: Base, features: FloatArray) -> float:
     """Log odds of side 1 for a row, by size and predictive density."""
-    right = max(0.0, dot(sides.form[1], features))
-    left = max(0.0, dot(sides.form[0], features))
-    return log_share(sides, base, 1, right) - log_share(sides, base, 0, left)
+    odds = 0.0
+    for side in range(2):
+        square = max(0.0, dot(sides.form[side], features))
+        odds = log_share(sides, base, side, square) - odds
+    return odds
 
 
-@jit
+@inner_borrowing_jit
 def launch(
     first: int,
     second: int,
@@ -54,6 +55,7 @@ def launch(
     sides: Components,
     base: Base,
     side_of: IntArray,
+    features: FloatArray,
     rounds: int,
 ) -> None:
     """Deterministic start of a split: nearer anchor, then rounds of hard assignment."""
@@ -64,16 +66,15 @@ def launch(
         for j in range(row.shape[0]):
             gap += (row[j] - left[j]) ** 2 - (row[j] - right[j]) ** 2
         side_of[i] = 1 if gap > 0.0 else 0
-    fill_sides(first, second, others, rows, sides, base, side_of)
-    features = np.empty(sides.form.shape[1])
+    fill_sides(first, second, others, rows, sides, base, side_of, features)
     for _ in range(rounds):
         for i in range(others.shape[0]):
             fill_features(rows.covariates[others[i]], features)
             side_of[i] = 1 if _log_odds(sides, base, features) > 0.0 else 0
-        fill_sides(first, second, others, rows, sides, base, side_of)
+        fill_sides(first, second, others, rows, sides, base, side_of, features)
 
 
-@jit
+@inner_borrowing_jit
 def allocate(
     rng: np.random.Generator,
     others: IntArray,
@@ -81,13 +82,13 @@ def allocate(
     sides: Components,
     base: Base,
     side_of: IntArray,
+    features: FloatArray,
     drawing: bool,
 ) -> float:
     """Let every row fall on a side by the launch's Gaussians; return the log probability.
 
     With ``drawing`` the outcome is written into ``side_of``, otherwise it is read from there.
     """
-    features = np.empty(sides.form.shape[1])
     log_probability = 0.0
     for i in range(others.shape[0]):
         fill_features(rows.covariates[others[i]], features)

@@ -8,6 +8,7 @@ from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
+from bayesmargin.models.mixtures.classifier import check_sweeps
 from bayesmargin.models.settings import require_count
 from bayesmargin.samplers.base import require_choice, require_positive
 
@@ -54,17 +55,9 @@ def check_settings(estimator: Any) -> None:
     require_choice("method", estimator.method, METHODS)
     require_choice("prediction", estimator.prediction, RULES)
     for name, least in (
-        ("n_sweeps", 1), ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("batch_size", 1),
+        ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("batch_size", 1),
         ("split_merge", 0), ("extra_degrees", 0),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
-    if estimator.n_clusters != "auto":
-        require_count("n_clusters", estimator.n_clusters, 1)
-    if estimator.burn_in is not None:
-        require_count("burn_in", estimator.burn_in, 0)
-        if estimator.burn_in >= estimator.n_sweeps:
-            raise ValueError(
-                f"burn_in={estimator.burn_in} is not allowed: it must be less than "
-                f"n_sweeps={estimator.n_sweeps}, or no draw is left"
-            )
+    check_sweeps(estimator)
     make_scheme(estimator.new_components)

@@ -34,10 +34,17 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
+from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
+from bayesmargin.models.infinite_svc.dense import copy_matrix, copy_vector
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
+from bayesmargin.models.infinite_svc.proposal_rows import (
+    Scratch,
+    draw_pair,
+    fill_others,
+    fill_right,
+)
 from bayesmargin.models.infinite_svc.restricted import allocate, fill_sides, launch
 from bayesmargin.models.infinite_svc.state import (
     Assignment,
@@ -53,48 +60,45 @@ from bayesmargin.models.infinite_svc.state import (
 from bayesmargin.types import IntArray
 
 _DOUBT = 50.0
-_MERGED = 2  # slot of the scratch store that holds the union of sides 0 and 1
 
 
-@jit
-def _other_member(rng: np.random.Generator, i: int, group: IntArray) -> int:
-    """A member of ``group`` other than i."""
-    while True:
-        j = int(group[rng.integers(0, group.shape[0])])
-        if j != i:
-            return j
+@inner_borrowing_jit
+def _merged(sides: Components) -> int:
+    """Slot of the scratch store that holds the union of sides 0 and 1: its last."""
+    return sides.population.shape[0] - 1
 
 
-@jit
-def _joined_without(i: int, j: int, first: IntArray, second: IntArray) -> IntArray:
-    """Rows of both groups in increasing order, i and j left out."""
-    joined = np.empty(first.shape[0] + second.shape[0] - 2, np.int64)
-    count = 0
-    for group in (first, second):
-        for d in group:
-            if d != i and d != j:
-                joined[count] = d
-                count += 1
-    return np.sort(joined)
+@inner_borrowing_jit
+def _prior_log_determinant(sides: Components, base: Base) -> float:
+    """Log det of the prior scatter, from an empty scratch component."""
+    merged = _merged(sides)
+    sides.population[merged] = 0
+    sides.moment[merged, :] = 0.0
+    refactor(sides, base, merged)
+    return sides.log_determinant[merged]
 
 
-@jit
-def _log_partition_ratio(
-    sides: Components, base: Base, empty: float, concentration: float, rows: int
-) -> float:
+@inner_borrowing_jit
+def _log_partition_ratio(sides: Components, base: Base, concentration: float, rows: int) -> float:
     """Factors of r that do not involve the experts or the scan."""
+    empty = _prior_log_determinant(sides, base)
     left, right = sides.population[0], sides.population[1]
-    sides.population[_MERGED] = left + right
-    sides.moment[_MERGED, :] = sides.moment[0] + sides.moment[1]
-    refactor(sides, base, _MERGED)
+    merged = _merged(sides)
+    sides.population[merged] = left + right
+    for i in range(sides.moment.shape[1]):
+        sides.moment[merged, i] = sides.moment[0, i] + sides.moment[1, i]
+    refactor(sides, base, merged)
     value = math.log(concentration) + math.lgamma(left) + math.lgamma(right)
     value -= math.lgamma(left + right)
-    value += log_marginal(sides, base, 0, empty) + log_marginal(sides, base, 1, empty)
-    value -= log_marginal(sides, base, _MERGED, empty)
+    apart = 0.0
+    for side in range(2):
+        apart += log_marginal(sides, base, side, empty)
+    value += apart
+    value -= log_marginal(sides, base, merged, empty)
     return value + math.log(left + right - 1.0) - math.log(rows - left)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _screen(log_ratio: float) -> float:
     """Odd function of the log ratio, so that split and merge see reciprocal first stages."""
     if log_ratio > _DOUBT:
@@ -102,31 +106,22 @@ def _screen(log_ratio: float) -> float:
     return min(log_ratio + _DOUBT, 0.0)
 
 
-@jit
-def _copy_statistics(source: Components, index: int, target: Components, slot: int) -> None:
-    target.population[slot] = source.population[index]
-    target.moment[slot] = source.moment[index]
-    target.inverse[slot] = source.inverse[index]
-    target.centre[slot] = source.centre[index]
-    target.log_determinant[slot] = source.log_determinant[index]
-    target.height[slot] = source.height[index]
-    target.form[slot] = source.form[index]
+@inner_borrowing_jit
+def _install(
+    side: int, sides: Components, slot: int, components: Components, assignment: Assignment
+) -> None:
+    """Give a component the statistics of a side; radii kept for it are void."""
+    components.population[slot] = sides.population[side]
+    components.log_determinant[slot] = sides.log_determinant[side]
+    components.height[slot] = sides.height[side]
+    copy_vector(sides.moment[side], components.moment[slot])
+    copy_matrix(sides.inverse[side], components.inverse[slot])
+    copy_vector(sides.centre[side], components.centre[slot])
+    copy_vector(sides.form[side], components.form[slot])
+    forget_radii(assignment, components, slot)
 
 
-@jit
-def _right_rows(j: int, others: IntArray, side_of: IntArray) -> IntArray:
-    """Rows of j's side in increasing order (the order in which the expert's chain reads them)."""
-    chosen = np.empty(others.shape[0] + 1, np.int64)
-    chosen[0] = j
-    count = 1
-    for i in range(others.shape[0]):
-        if side_of[i] == 1:
-            chosen[count] = others[i]
-            count += 1
-    return np.sort(chosen[:count])
-
-
-@jit
+@borrowing_jit
 def split_merge(
     rng: np.random.Generator,
     rows: Rows,
@@ -137,69 +132,47 @@ def split_merge(
     hinge: Hinge,
     concentration: float,
     scans: int,
+    scratch: Scratch,
 ) -> int:
     """One proposal; returns +1 for an accepted split, -1 for an accepted merge, else 0.
 
     ``sides`` is a scratch store of three slots. A slot must be free in ``components``.
     """
-    total = assignment.slot.shape[0]
-    i = int(rng.integers(0, total))
-    own = assignment.slot[i]
-    splitting = rng.random() < 0.5
-    start = assignment.start
-    group = assignment.members[start[own] : start[own + 1]]
-    if splitting:
-        if group.shape[0] < 2:
-            return 0
-        j = _other_member(rng, i, group)
-        partner, second = own, group[:0]
-    else:
-        if group.shape[0] == total:
-            return 0
-        j = i
-        while assignment.slot[j] == own:
-            j = int(rng.integers(0, total))
-        partner = assignment.slot[j]
-        second = assignment.members[start[partner] : start[partner + 1]]
-    others = _joined_without(i, j, group, second)
-    side_of = np.empty(others.shape[0], np.int64)
-    launch(i, j, others, rows, sides, base, side_of, scans)
+    i, j, splitting = draw_pair(rng, assignment)
+    if j == i:
+        return 0
+    own, partner = assignment.slot[i], assignment.slot[j]
+    others = scratch.others[: fill_others(i, j, assignment, scratch.others)]
+    side_of, features = scratch.side_of[: others.shape[0]], scratch.features
+    launch(i, j, others, rows, sides, base, side_of, features, scans)
     if not splitting:
         for position in range(others.shape[0]):
             side_of[position] = 1 if assignment.slot[others[position]] == partner else 0
-    log_scan = allocate(rng, others, rows, sides, base, side_of, splitting)
-    fill_sides(i, j, others, rows, sides, base, side_of)
-    right = _right_rows(j, others, side_of)
-    empty = _prior_log_determinant(sides, base)
+    log_scan = allocate(rng, others, rows, sides, base, side_of, features, splitting)
+    fill_sides(i, j, others, rows, sides, base, side_of, features)
+    right = scratch.right[: fill_right(j, others, side_of, scratch.right)]
     direction = 1.0 if splitting else -1.0
-    log_ratio = _log_partition_ratio(sides, base, empty, concentration, total) - log_scan
+    log_ratio = _log_partition_ratio(sides, base, concentration, rows.labels.shape[0]) - log_scan
     screen = _screen(log_ratio)
     if math.log(rng.random()) >= direction * screen:
         return 0
     weights = sides.weights[1]
     if not splitting:
-        weights[:] = components.weights[partner]
-    scale = base.weight_scale
-    log_ratio += propose_expert(rng, right, rows, hinge, scale, weights, not splitting)
+        copy_matrix(components.weights[partner], weights)
+    log_ratio += propose_expert(rng, right, rows, hinge, base.weight_scale, weights, not splitting)
     log_ratio -= total_log_psi(right, rows, hinge, components.weights[own])
     if math.log(rng.random()) >= direction * (log_ratio - screen):
         return 0
     if splitting:
         slot = _accept_split(rng, right, assignment, components, sides, own)
         refresh_anchor(slot, rows, assignment, components, hinge)
-        refresh_anchor(own, rows, assignment, components, hinge)
-        return 1
-    for position in range(second.shape[0]):
-        assignment.slot[second[position]] = own
-    _copy_statistics(sides, _MERGED, components, own)
-    forget_radii(assignment, components, own)
-    close_slot(components, partner)
-    group_members(assignment)
+    else:
+        _accept_merge(right, assignment, components, sides, own, partner)
     refresh_anchor(own, rows, assignment, components, hinge)
-    return -1
+    return 1 if splitting else -1
 
 
-@jit
+@inner_borrowing_jit
 def _accept_split(
     rng: np.random.Generator,
     right: IntArray,
@@ -210,11 +183,9 @@ def _accept_split(
 ) -> int:
     """Write a split into the state: i's side stays in its slot, j's side gets the one returned."""
     slot = open_slot(components)
-    _copy_statistics(sides, 0, components, own)
-    _copy_statistics(sides, 1, components, slot)
-    forget_radii(assignment, components, own)
-    forget_radii(assignment, components, slot)
-    components.weights[slot] = sides.weights[1]
+    for side in range(2):
+        _install(side, sides, own if side == 0 else slot, components, assignment)
+    copy_matrix(sides.weights[1], components.weights[slot])
     components.thermostat[slot] = components.thermostat[own]
     components.sharpness[slot] = components.sharpness[own]
     components.age[slot] = 0
@@ -228,10 +199,18 @@ def _accept_split(
     return slot
 
 
-@jit
-def _prior_log_determinant(sides: Components, base: Base) -> float:
-    """Log det of the prior scatter, from an empty scratch component."""
-    sides.population[_MERGED] = 0
-    sides.moment[_MERGED, :] = 0.0
-    refactor(sides, base, _MERGED)
-    return sides.log_determinant[_MERGED]
+@inner_borrowing_jit
+def _accept_merge(
+    right: IntArray,
+    assignment: Assignment,
+    components: Components,
+    sides: Components,
+    own: int,
+    partner: int,
+) -> None:
+    """Write a merge into the state: the rows of j's component join that of i."""
+    for position in range(right.shape[0]):
+        assignment.slot[right[position]] = own
+    _install(_merged(sides), sides, own, components, assignment)
+    close_slot(components, partner)
+    group_members(assignment)

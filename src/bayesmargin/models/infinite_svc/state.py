@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -125,7 +125,7 @@ def grow(components: Components, capacity: int) -> Components:
     return larger
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def open_slot(components: Components) -> int:
     """Take a free slot into use (the caller has made sure that there is one)."""
     position = components.size[0]
@@ -133,7 +133,7 @@ def open_slot(components: Components) -> int:
     return components.order[position]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def close_slot(components: Components, slot: int) -> None:
     """Give a slot back."""
     last = components.size[0] - 1
@@ -146,7 +146,7 @@ def close_slot(components: Components, slot: int) -> None:
     components.population[slot] = 0
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def forget_radii(assignment: Assignment, components: Components, slot: int) -> None:
     """Void the kept radii of a slot: zero bounds nothing."""
     components.shrink[slot, 0] = 1.0

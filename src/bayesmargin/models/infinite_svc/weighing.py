@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, jit
+from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.dense import dot_row
 from bayesmargin.models.infinite_svc.experts import log_psi_of_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import (
@@ -46,7 +46,6 @@ class Work(NamedTuple):
     auxiliary: FloatArray  #: (A, R, n) experts of Algorithm 8
 
 
-@jit
 def make_work(components: Components, auxiliary: int) -> Work:
     """Scratch for a sweep over these components."""
     capacity, vectors, columns = components.weights.shape
@@ -61,7 +60,7 @@ def make_work(components: Components, auxiliary: int) -> Work:
     )
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _not_negligible(
     d: int,
     own: int,
@@ -90,7 +89,7 @@ def _not_negligible(
     return found
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _square(
     d: int,
     slot: int,
@@ -107,7 +106,7 @@ def _square(
     return square
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _judge(
     d: int, slot: int, rows: Rows, weights: FloatArray, hinge: Hinge, scores: FloatArray
 ) -> tuple[float, int]:
@@ -121,7 +120,7 @@ def _judge(
     return log_psi_of_scores(scores, label, hinge), winning_option(scores, label, hinge)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _candidates(
     d: int, floor: float, assignment: Assignment, components: Components, base: Base, near: IntArray
 ) -> int:
@@ -140,7 +139,7 @@ def _candidates(
     return found
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def stays(
     d: int,
     chance: float,
@@ -180,7 +179,7 @@ def stays(
     return True
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def log_weights(
     d: int,
     best: float,
@@ -216,7 +215,7 @@ def log_weights(
     return found, best
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def weigh_own(
     d: int,
     rows: Rows,

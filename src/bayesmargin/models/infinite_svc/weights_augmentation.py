@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements, jit
+from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
 from bayesmargin.models.infinite_svc.dense import (
     accumulate_outer,
     cholesky,
+    copy_vector,
     dot,
     solve_lower,
     solve_lower_transposed,
@@ -42,7 +43,7 @@ class Augmentation(NamedTuple):
     passes: int
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def multiclass_view(scores: FloatArray, label: int, y: int, margin: float) -> tuple[float, float]:
     """Side b and threshold rho of the hinge as a function of weight vector ``y`` alone."""
     top = -np.inf
@@ -58,7 +59,7 @@ def multiclass_view(scores: FloatArray, label: int, y: int, margin: float) -> tu
     return -1.0, scores[label] - margin + rest
 
 
-@jit
+@inner_jit
 def conditional(
     rng: np.random.Generator,
     y: int,
@@ -105,11 +106,11 @@ def conditional(
             filled = 0
     if filled > 0:
         weight[filled:] = 0.0
-        accumulate_outer(precision[:, :], block[: (filled + 3) // 4 * 4], weight)
+        accumulate_outer(precision, block[: (filled + 3) // 4 * 4], weight)
     cholesky(precision)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def recentre(rng: np.random.Generator, weights: FloatArray, scale: float) -> None:
     """Redraw the mean of the L weight vectors, N(0, s^2/L), which the hinge cannot see."""
     classes = weights.shape[0]
@@ -124,7 +125,7 @@ def recentre(rng: np.random.Generator, weights: FloatArray, scale: float) -> Non
             weights[y, j] += shift
 
 
-@jit
+@inner_jit
 def gibbs_pass(
     rng: np.random.Generator,
     members: IntArray,
@@ -143,12 +144,12 @@ def gibbs_pass(
         for j in range(size):
             linear[j] += rng.standard_normal()
         solve_lower_transposed(precision, linear)
-        weights[y] = linear
+        copy_vector(linear, weights[y])
         for i in range(members.shape[0]):
             scores[i, y] = dot(linear, rows.design[members[i]])
 
 
-@jit
+@inner_jit
 def member_scores(members: IntArray, rows: Rows, weights: FloatArray) -> FloatArray:
     """Scores of the members under an expert, one line a member."""
     scores = np.empty((members.shape[0], weights.shape[0]))

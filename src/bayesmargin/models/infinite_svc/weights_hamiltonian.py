@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     curvature_share,
     fill_gram,
-    fill_whitener,
+    gram_to_whitener,
     squared_norm,
     whiten,
 )
+from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.experts import (
     add_pull,
     fill_scores,
@@ -39,7 +40,7 @@ class Hamiltonian(NamedTuple):
     steps: int  #: leapfrog steps in a trajectory
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _energy_and_gradient(
     weights: FloatArray,
     members: IntArray,
@@ -80,10 +81,9 @@ def _update(
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     weights = components.weights[slot]
     whitener = components.whitener[slot]
-    gram = np.empty_like(whitener)
-    fill_gram(members, rows, members.shape[0], gram)
+    fill_gram(members, rows, members.shape[0], whitener)
     curvature = curvature_share(hinge, _SLACK_DENSITY, weights.shape[0])
-    fill_whitener(gram, curvature, base.weight_scale, whitener)
+    gram_to_whitener(whitener, curvature, base.weight_scale)
     previous = weights.copy()
     scores = np.empty(weights.shape[0])
     gradient, force = np.empty_like(weights), np.empty_like(weights)
@@ -109,4 +109,4 @@ def _update(
     if math.log(rng.random()) < before - after:
         components.tries[1] += 1
     else:
-        weights[:, :] = previous
+        copy_matrix(previous, weights)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     count_update,
@@ -41,7 +41,7 @@ class Thermostat(NamedTuple):
     renewal: int  #: sweeps between two estimates of the metric
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _step_at_anchor(
     method: Thermostat,
     rng: np.random.Generator,

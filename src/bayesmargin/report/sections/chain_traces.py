@@ -71,12 +71,14 @@ def components(context: Context) -> Markup:
     parts = [verdict(good, sentence)]
     if not good:
         parts.append(tag("h3", "What to do"))
+        burn_in = " (half of them are burn-in)" if estimator.burn_in is None else ""
+        several = hasattr(estimator, "n_chains")
+        chains_too = ", and start several chains with n_chains: predictions average over them"
         parts.append(
             paragraph(
-                "Raise n_sweeps (half of them are burn-in), and start several chains with "
-                "n_chains where the model has it: predictions average over them. If accuracy no "
-                "longer changes with more sweeps, the predictions can be used even though the "
-                "number of components still wanders."
+                f"Raise n_sweeps{burn_in}{chains_too if several else ''}. If accuracy no longer "
+                "changes with more sweeps, the predictions can be used even though the number of "
+                "components still wanders."
             )
         )
     figures = _mixture_figures(context)
@@ -102,7 +104,7 @@ def components(context: Context) -> Markup:
 
 
 def _trace(chains: FloatArray, name: str, unit: str = "sweep after burn-in") -> Markup:
-    chart = charts.traces(chains, unit, name, f"Trace of {name}, {len(chains)} chain(s).")
+    chart = charts.traces(chains, unit, name, f"Trace of {name}, chains: {len(chains)}.")
     return figure(chart, f"One line a chain; mean {number(float(chains.mean()))}.")
 
 

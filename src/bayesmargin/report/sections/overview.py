@@ -102,8 +102,9 @@ def _draws(context: Context) -> str:
         chains = estimator.posterior_
         return f"{len(chains)} sets of topics, {len(chains[0].coef)} draws each"
     chains = np.atleast_2d(estimator.n_components_)
-    sweeps = f"{chains.shape[1]} sweeps after burn-in"
-    return f"{estimator.n_draws} kept of {sweeps}, {len(chains)} chain(s)"
+    kept = len(estimator._draws) // len(chains)
+    count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
+    return f"{count}, {kept} kept of {chains.shape[1]:,} sweeps after burn-in"
 
 
 def _seconds(estimator: Any) -> float | None:

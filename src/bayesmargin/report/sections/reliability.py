@@ -1,9 +1,8 @@
 """Reliability of the probabilities: curve, calibration error, Brier score, log loss."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from bayesmargin.reliability import curve_of, expected_error
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.markup import (
@@ -18,60 +17,10 @@ from bayesmargin.report.markup import (
     table,
     verdict,
 )
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.scoring import brier_score, log_loss
+from bayesmargin.types import FloatArray
 
-BINS = 10
-SIMULATIONS = 400
 MOST_CLASSES = 30  # that get a curve of their own
-
-
-class Curve(NamedTuple):
-    """Bins of equally many rows: mean forecast, observed frequency, its standard error, rows."""
-
-    forecast: FloatArray
-    observed: FloatArray
-    error: FloatArray
-    cases: FloatArray
-
-    @property
-    def calibration_error(self) -> float:
-        """Mean distance between forecast and frequency, weighted by the rows in each bin."""
-        gap = np.abs(self.forecast - self.observed)
-        return float(np.average(gap, weights=self.cases))
-
-
-def bins_of(chance: FloatArray) -> list[IntArray]:
-    """Rows in bins of equally many, in the order of their forecasts."""
-    wanted = max(1, min(BINS, len(chance) // 5))
-    order = np.argsort(chance, kind="stable")
-    return [part for part in np.array_split(order, wanted) if len(part)]
-
-
-def curve_of(chance: FloatArray, event: FloatArray) -> Curve:
-    """The reliability curve of forecasts of an event (0 or 1)."""
-    parts = bins_of(chance)
-    count = np.array([len(part) for part in parts], dtype=float)
-    forecast = np.array([chance[part].mean() for part in parts])
-    observed = np.array([event[part].mean() for part in parts])
-    return Curve(forecast, observed, np.sqrt(observed * (1.0 - observed) / count), count)
-
-
-def expected_error(chance: FloatArray, seed: int = 0) -> tuple[float, float]:
-    """Mean and 95% quantile of the calibration error that perfect forecasts would show."""
-    rng = np.random.default_rng(seed)
-    parts = bins_of(chance)
-    count = np.array([len(part) for part in parts], dtype=float)
-    total = np.zeros(SIMULATIONS)
-    for part in parts:
-        p = chance[part]
-        # The number of events among many is close to normal; few are drawn one by one.
-        if len(part) > 200:
-            hits = rng.normal(p.sum(), np.sqrt((p * (1.0 - p)).sum()), SIMULATIONS)
-        else:
-            hits = (rng.random((SIMULATIONS, len(part))) < p).sum(axis=1).astype(float)
-        total += np.abs(hits - p.sum())
-    error = total / count.sum()
-    return float(error.mean()), float(np.quantile(error, 0.95))
 
 
 def write(context: Context) -> Markup | None:
@@ -141,20 +90,16 @@ def _brier(context: Context, held: HeldOut) -> Markup:
             f"Brier score {number(brier)} (mean over rows and labels; the labels' frequencies "
             f"would give {number(base)}; 0 is perfect)."
         )
-    truth = held.truth[known]
-    member = (truth[:, None] == np.arange(len(context.class_names))).astype(float)
-    shares = member.mean(axis=0)
-    factor = 0.5 if len(context.class_names) == 2 else 1.0  # two classes: the usual binary score
-    brier = factor * float(((chance - member) ** 2).sum(axis=1).mean())
-    base = factor * float(((shares - member) ** 2).sum(axis=1).mean())
-    likely = np.maximum(chance[np.arange(len(truth)), truth], 1e-15)
-    base_loss = -float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
+    truth, n_classes = held.truth[known], len(context.class_names)
+    frequency = np.bincount(truth, minlength=n_classes) / len(truth)
+    constant = np.broadcast_to(frequency, chance.shape)
+    summed = "" if n_classes == 2 else ", summed over classes"
     return table(
         "Scores of the probabilities (smaller is better)",
         ["score", "this model", "class frequencies alone"],
         [
-            ["Brier score" + ("" if factor < 1 else ", summed over classes"), brier, base],
-            ["log loss", float(-np.log(likely).mean()), base_loss],
+            [f"Brier score{summed}", brier_score(truth, chance), brier_score(truth, constant)],
+            ["log loss", log_loss(truth, chance), log_loss(truth, constant)],
         ],
         plain=True,
     )

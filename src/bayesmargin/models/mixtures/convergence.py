@@ -21,7 +21,7 @@ def trace_report(traces: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.infinite_svc.convergence import trace_report
+    >>> from bayesmargin.models.mixtures.convergence import trace_report
     >>> trace_report({"components": np.arange(6.0)[None]})
     {}
     """

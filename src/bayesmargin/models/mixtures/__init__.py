@@ -1,0 +1,1 @@
+"""What the classifiers built on Dirichlet-process mixtures have in common."""

@@ -1,0 +1,77 @@
+"""The classifier that infinite SVM and dpMNL share: labels read, sweeps counted, classes named."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesmargin.models.mixtures.start import default_clusters
+from bayesmargin.models.settings import require_count
+from bayesmargin.saving.mixin import SavedMixin
+from bayesmargin.types import FloatArray, IntArray
+
+
+class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers whose chains sweep over rows; it has no parameters of its own."""
+
+    def _read_training(self, X: Any, y: Any) -> tuple[FloatArray, Any, IntArray]:
+        """Checked rows and labels, and the class number of each label; sets ``classes_``."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
+            )
+        return X, y, codes.astype(np.int64)
+
+    def _read_rows(self, X: Any) -> FloatArray:
+        """Checked rows to predict."""
+        check_is_fitted(self)
+        rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of every class."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Any:
+        """Most probable class; the first on ties."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+def check_sweeps(estimator: Any) -> int:
+    """Check ``n_sweeps``, ``burn_in`` and ``n_clusters``; return the burn-in."""
+    require_count("n_sweeps", estimator.n_sweeps, 1)
+    if estimator.n_clusters != "auto":
+        require_count("n_clusters", estimator.n_clusters, 1)
+    if estimator.burn_in is None:
+        return int(estimator.n_sweeps) // 2
+    require_count("burn_in", estimator.burn_in, 0)
+    if estimator.burn_in >= estimator.n_sweeps:
+        raise ValueError(
+            f"burn_in={estimator.burn_in} is not allowed: it must be less than "
+            f"n_sweeps={estimator.n_sweeps}, or no draw is left"
+        )
+    return int(estimator.burn_in)
+
+
+def cluster_count(n_clusters: int | str, rows: int) -> int:
+    """Clusters that a chain on so many rows starts from."""
+    return default_clusters(rows) if n_clusters == "auto" else int(n_clusters)
+
+
+def kept_sweeps(n_sweeps: int, burn_in: int, n_draws: int) -> IntArray:
+    """Sweeps after which a draw is kept, evenly spaced after burn-in.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.classifier import kept_sweeps
+    >>> kept_sweeps(n_sweeps=10, burn_in=5, n_draws=3)
+    array([5, 7, 9])
+    """
+    kept = np.linspace(n_sweeps - 1, burn_in, n_draws).round()
+    return np.unique(kept.astype(int))

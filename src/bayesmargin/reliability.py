@@ -1,0 +1,68 @@
+"""Whether forecasts come true as often as they say: the reliability curve and its error."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesmargin.types import FloatArray, IntArray
+
+BINS = 10
+FEWEST_IN_A_BIN = 5
+SIMULATIONS = 400
+
+
+class Curve(NamedTuple):
+    """Bins of equally many rows: mean forecast, observed frequency, its standard error, rows."""
+
+    forecast: FloatArray
+    observed: FloatArray
+    error: FloatArray
+    cases: FloatArray
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean distance between forecast and frequency, weighted by the rows in each bin."""
+        gap = np.abs(self.forecast - self.observed)
+        return float(np.average(gap, weights=self.cases))
+
+
+def bins_of(chance: FloatArray) -> list[IntArray]:
+    """Rows in bins of equally many, in the order of their forecasts."""
+    wanted = max(1, min(BINS, len(chance) // FEWEST_IN_A_BIN))
+    order = np.argsort(chance, kind="stable")
+    return [part for part in np.array_split(order, wanted) if len(part)]
+
+
+def curve_of(chance: FloatArray, event: FloatArray) -> Curve:
+    """The reliability curve of forecasts of an event (0 or 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.reliability import curve_of
+    >>> round(curve_of(np.full(10, 0.3), np.repeat([1.0, 0.0], 5)).calibration_error, 6)
+    0.7
+    """
+    parts = bins_of(chance)
+    count = np.array([len(part) for part in parts], dtype=float)
+    forecast = np.array([chance[part].mean() for part in parts])
+    observed = np.array([event[part].mean() for part in parts])
+    return Curve(forecast, observed, np.sqrt(observed * (1.0 - observed) / count), count)
+
+
+def expected_error(chance: FloatArray, seed: int = 0) -> tuple[float, float]:
+    """Mean and 95% quantile of the calibration error that perfect forecasts would show."""
+    rng = np.random.default_rng(seed)
+    parts = bins_of(chance)
+    count = np.array([len(part) for part in parts], dtype=float)
+    total = np.zeros(SIMULATIONS)
+    for part in parts:
+        p = chance[part]
+        # The number of events among many is close to normal; few are drawn one by one.
+        if len(part) > 200:
+            hits = rng.normal(p.sum(), np.sqrt((p * (1.0 - p)).sum()), SIMULATIONS)
+        else:
+            hits = (rng.random((SIMULATIONS, len(part))) < p).sum(axis=1).astype(float)
+        total += np.abs(hits - p.sum())
+    error = total / count.sum()
+    return float(error.mean()), float(np.quantile(error, 0.95))
