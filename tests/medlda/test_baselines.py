@@ -7,13 +7,10 @@ from scipy.special import gammaln
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.gibbs import CollapsedChain, draw_weights
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
-from bayesmargin.models.medlda.passive_aggressive import (
-    PassiveAggressive,
-    fill_second_moment,
-    sweep_batch,
-)
+from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive, sweep_batch
 from bayesmargin.models.medlda.quadratic import (
     fill_exponents,
+    fill_second_moment,
     log_quadratic_conditional,
     make_quadratic_workspace,
 )

@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 
 from bayesmargin.models.medlda.conditionals import (
-    choose_piece,
-    log_conditional,
     make_workspace,
     padded,
-    propose_scores,
-    score_document,
     start_document,
-    sweep_document,
     sweep_plain,
 )
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge, excess
 from bayesmargin.models.medlda.streams import seed_stream
+from bayesmargin.models.medlda.supervised import (
+    choose_piece,
+    log_conditional,
+    propose_scores,
+    score_document,
+    sweep_document,
+)
 
 from .compiled import jit
 from .enumeration import (
@@ -178,7 +180,7 @@ def run_plain(stream, topics, scale, alpha, work, n_sweeps, visits):
     seed_stream(stream, 5, WORDS)
     start_document(stream, WORDS, topics, scale, alpha, work)
     for _ in range(n_sweeps):
-        sweep_plain(stream, WORDS, topics, scale, alpha, work)
+        sweep_plain(stream, WORDS, topics, scale, alpha, False, work)
         code = 0
         for n in range(4):
             code = code * N_TOPICS + work.assigned[n]

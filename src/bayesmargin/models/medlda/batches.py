@@ -3,13 +3,9 @@
 from typing import Any
 
 from bayesmargin.compiling import borrowing_jit
-from bayesmargin.models.medlda.conditionals import (
-    Workspace,
-    score_document,
-    start_document,
-    sweep_document,
-)
+from bayesmargin.models.medlda.conditionals import Workspace, start_document
 from bayesmargin.models.medlda.hinges import add_subgradient
+from bayesmargin.models.medlda.supervised import score_document, sweep_document
 from bayesmargin.types import FloatArray, IntArray
 
 

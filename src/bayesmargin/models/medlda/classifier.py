@@ -4,19 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayesmargin.distributed import is_collection
+from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
-from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.training import Training
@@ -28,8 +23,8 @@ from bayesmargin.types import FloatArray
 class MedLDAClassifier(
     SavedMixin,
     UnderstandingMixin,
+    AnswersMixin,
     ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     ClassifierMixin,
     BaseEstimator,
 ):
@@ -288,55 +283,6 @@ class MedLDAClassifier(
         """Posterior mean of the topics of the first chain (K, V)."""
         check_is_fitted(self)
         return np.vstack([posterior.mean_topics() for posterior in self._first])
-
-    def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
-        check_is_fitted(self)
-        if draws is not None and draws < 1:
-            raise ValueError(f"draws={draws} is not allowed: it is an integer of at least 1")
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        documents = to_documents(check_counts(X, type(self).__name__))
-        self._training.n_threads = count_threads(self.n_jobs)
-        return self._training.infer(documents, draws)
-
-    def transform(self, X: Any) -> FloatArray:
-        """Topic proportions of documents (n, K): averages over draws, rows sum to 1."""
-        return self._infer(X)[0]
-
-    def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
-        """Scores averaged over the last ``draws`` posterior draws of every chain (all by default).
-
-        Returns
-        -------
-        scores : ndarray of shape (n,) for two classes, else (n, L)
-        """
-        scores = self._infer(X, draws)[1]
-        return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
-
-    def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
-        """Labels by the averaged scores; ``draws=1`` takes the last draw of each chain.
-
-        With ``n_chains=1`` that is the rule of the paper, one posterior draw.
-        """
-        if is_collection(X):
-            from bayesmargin.distributed.predicting import on_blocks
-
-            return on_blocks(self, "predict", X)
-        scores = self._infer(X, draws)[1]
-        return self._training.code.decide(scores, self._link.cut)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Class probabilities (n, L), calibrated on documents held out from training.
-
-        For label sets each column is the probability of its own label.
-        """
-        scores = self._infer(X)[1]
-        return self._link.probabilities(scores, self._training.code.several)
-
-    @property
-    def link_(self) -> ScoreLink:
-        """Slope of the probabilities and thresholds of label sets."""
-        check_is_fitted(self)
-        return self._link
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

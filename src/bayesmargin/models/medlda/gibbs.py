@@ -14,12 +14,10 @@ from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
 from bayesmargin.models.medlda.quadratic import (
     QuadraticWorkspace,
-    count_topics,
-    draw_precisions,
-    draw_word,
-    fill_exponents,
+    enter_document,
+    leave_document,
     make_quadratic_workspace,
-    shift_exponents,
+    move_word,
 )
 from bayesmargin.types import FloatArray, IntArray
 
@@ -52,39 +50,24 @@ def sweep_corpus(
         first, last = offsets[d], offsets[d + 1]
         if last == first:
             continue
-        rate = 1.0 / (last - first)
-        count_topics(assigned[first:last], work.held)
-        for k in range(n_topics):
-            for j in range(n_topics):
-                work.matrix[k, j] = 0.0
-        for i in range(coef.shape[0]):
-            quarter = 0.25 * cost * cost * precisions[d, i]
-            for k in range(n_topics):
-                factor = quarter * coef[i, k]
-                for j in range(n_topics):
-                    work.matrix[k, j] += factor * coef[i, j]
-        fill_exponents(signs[d], precisions[d], cost, margin, rate, coef, work)
+        rate = enter_document(
+            signs[d], assigned[first:last], cost, margin, coef, covariance, precisions[d], work
+        )
         for n in range(first, last):
             word, old = words[n], assigned[n]
-            work.held[old] -= 1.0
             counts[word, old] -= 1
             totals[old] -= 1.0
             scale[old] = 1.0 / (totals[old] + n_words * beta)
             for k in range(n_topics):
                 work.row[k] = np.float32(counts[word, k]) + np.float32(beta)
-            new = draw_word(rng, old, scale, alpha, rate, work)
-            work.held[new] += 1.0
+            new = move_word(rng, old, scale, alpha, rate, work)
+            assigned[n] = new
             counts[word, new] += 1
             totals[new] += 1.0
             scale[new] = 1.0 / (totals[new] + n_words * beta)
-            if new != old:
-                assigned[n] = new
-                shift_exponents(old, new, rate, work)
-        draw_precisions(
-            rng, signs[d], cost, margin, rate, coef, covariance, work.held, precisions[d]
+        leave_document(
+            rng, signs[d], cost, margin, rate, coef, covariance, precisions[d], shares[d], work
         )
-        for k in range(n_topics):
-            shares[d, k] = rate * work.held[k]
 
 
 def draw_weights(

@@ -15,12 +15,10 @@ from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
 from bayesmargin.models.medlda.quadratic import (
     QuadraticWorkspace,
-    count_topics,
-    draw_precisions,
-    draw_word,
-    fill_exponents,
+    enter_document,
+    leave_document,
     make_quadratic_workspace,
-    shift_exponents,
+    move_word,
 )
 from bayesmargin.types import FloatArray, IntArray
 
@@ -57,47 +55,27 @@ def sweep_batch(
         length = document.shape[0]
         if length == 0:
             continue
-        rate = 1.0 / length
         place = assigned[start : start + length]
         start += length
-        count_topics(place, work.held)
-        fill_second_moment(cost, precisions[position], mean, covariance, work.matrix)
-        fill_exponents(signs[d], precisions[position], cost, margin, rate, mean, work)
+        rate = enter_document(
+            signs[d], place, cost, margin, mean, covariance, precisions[position], work
+        )
         for n in range(length):
-            old = place[n]
-            work.held[old] -= 1.0
             for k in range(n_topics):
                 work.row[k] = topics[document[n], k]
-            new = draw_word(rng, old, scale, alpha, rate, work)
-            work.held[new] += 1.0
-            if new != old:
-                place[n] = new
-                shift_exponents(old, new, rate, work)
-        draw_precisions(
-            rng, signs[d], cost, margin, rate, mean, covariance, work.held, precisions[position]
+            place[n] = move_word(rng, place[n], scale, alpha, rate, work)
+        leave_document(
+            rng,
+            signs[d],
+            cost,
+            margin,
+            rate,
+            mean,
+            covariance,
+            precisions[position],
+            shares[position],
+            work,
         )
-        for k in range(n_topics):
-            shares[position, k] = rate * work.held[k]
-
-
-@jit
-def fill_second_moment(
-    cost: float,
-    precisions: FloatArray,
-    mean: FloatArray,
-    covariance: FloatArray,
-    matrix: FloatArray,
-) -> None:
-    r"""Fill ``matrix`` with :math:`\sum_i \tfrac{c^2}{4\lambda_i}(\mu_i \mu_i^\top + \Sigma_i)`."""
-    n_topics = mean.shape[1]
-    for k in range(n_topics):
-        for j in range(n_topics):
-            matrix[k, j] = 0.0
-    for i in range(mean.shape[0]):
-        quarter = 0.25 * cost * cost * precisions[i]
-        for k in range(n_topics):
-            for j in range(n_topics):
-                matrix[k, j] += quarter * (mean[i, k] * mean[i, j] + covariance[i, k, j])
 
 
 class PassiveAggressive:

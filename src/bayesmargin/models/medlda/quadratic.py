@@ -9,6 +9,9 @@ With one augmentation variable :math:`\lambda_i` a class, both baselines give a 
 where :math:`m_i` and :math:`S_i` are mean and second moment of the weights: a draw and its outer
 product in collapsed Gibbs sampling, those of a Gaussian in the passive-aggressive method. The
 exponents of all topics are kept up to date while words move.
+
+A sweep over a document is :func:`enter_document`, :func:`move_word` for every word and
+:func:`leave_document`. Where the weights are known, ``covariance`` (L, K, K) is empty.
 """
 
 from typing import Any, NamedTuple
@@ -45,6 +48,30 @@ def make_quadratic_workspace(n_padded: int) -> QuadraticWorkspace:
         product=np.zeros(n_padded, dtype=np.float32),
         logs=np.zeros(n_padded),
     )
+
+
+@jit
+def fill_second_moment(
+    cost: float,
+    precisions: FloatArray,
+    mean: FloatArray,
+    covariance: FloatArray,
+    matrix: FloatArray,
+) -> None:
+    r"""Fill ``matrix`` with :math:`\sum_i \tfrac{c^2}{4\lambda_i}(\mu_i \mu_i^\top + \Sigma_i)`."""
+    n_topics = mean.shape[1]
+    for k in range(n_topics):
+        for j in range(n_topics):
+            matrix[k, j] = 0.0
+    for i in range(mean.shape[0]):
+        quarter = 0.25 * cost * cost * precisions[i]
+        for k in range(n_topics):
+            factor = quarter * mean[i, k]
+            for j in range(n_topics):
+                matrix[k, j] += factor * mean[i, j]
+            if covariance.shape[0] > 0:
+                for j in range(n_topics):
+                    matrix[k, j] += quarter * covariance[i, k, j]
 
 
 @jit
@@ -115,6 +142,19 @@ def shift_exponents(old: int, new: int, rate: float, work: QuadraticWorkspace) -
 
 
 @jit
+def move_word(
+    rng: np.random.Generator, old: int, scale: FloatArray, alpha: float, rate: float, work: Any
+) -> int:
+    """Move a word of topic ``old``, whose weights are in ``row``; return its new topic."""
+    work.held[old] -= 1.0
+    new = draw_word(rng, old, scale, alpha, rate, work)
+    work.held[new] += 1.0
+    if new != old:
+        shift_exponents(old, new, rate, work)
+    return new
+
+
+@jit
 def count_topics(assigned: IntArray, count: FloatArray) -> None:
     """Number of words of a document in every topic."""
     count[:] = 0.0
@@ -136,8 +176,7 @@ def draw_precisions(
 ) -> None:
     r"""Draw :math:`1/\lambda_i \sim IG(2 / (c \sqrt{E\zeta_i^2}), 1)` for every class.
 
-    ``covariance`` (L, K, K) may be empty: then the weights are known and :math:`E\zeta^2 =
-    \zeta^2`.
+    Weights that are known have :math:`E\zeta^2 = \zeta^2`.
     """
     n_topics = mean.shape[1]
     for i in range(signs.shape[0]):
@@ -151,3 +190,41 @@ def draw_precisions(
                     for j in range(n_topics):
                         squared += rate * rate * count[k] * covariance[i, k, j] * count[j]
         precisions[i] = augmentation_precision(rng, cost, np.sqrt(squared))
+
+
+@jit
+def enter_document(
+    signs: IntArray,
+    assigned: IntArray,
+    cost: float,
+    margin: float,
+    mean: FloatArray,
+    covariance: FloatArray,
+    precisions: FloatArray,
+    work: QuadraticWorkspace,
+) -> float:
+    """Fill ``held``, ``matrix`` and ``exponent`` for a document; return one over its length."""
+    rate = 1.0 / assigned.shape[0]
+    count_topics(assigned, work.held)
+    fill_second_moment(cost, precisions, mean, covariance, work.matrix)
+    fill_exponents(signs, precisions, cost, margin, rate, mean, work)
+    return rate
+
+
+@jit
+def leave_document(
+    rng: np.random.Generator,
+    signs: IntArray,
+    cost: float,
+    margin: float,
+    rate: float,
+    mean: FloatArray,
+    covariance: FloatArray,
+    precisions: FloatArray,
+    shares: FloatArray,
+    work: QuadraticWorkspace,
+) -> None:
+    """Draw the augmentation variables given the words, and note the shares of the topics."""
+    draw_precisions(rng, signs, cost, margin, rate, mean, covariance, work.held, precisions)
+    for k in range(shares.shape[0]):
+        shares[k] = rate * work.held[k]

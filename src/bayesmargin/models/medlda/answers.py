@@ -1,0 +1,71 @@
+"""What a fitted model says about new documents: proportions, scores, labels, probabilities."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesmargin.distributed import is_collection
+from bayesmargin.models.medlda.crew import count_threads
+from bayesmargin.models.medlda.documents import check_counts, to_documents
+from bayesmargin.models.medlda.link import ScoreLink
+from bayesmargin.models.medlda.training import Training
+from bayesmargin.types import FloatArray
+
+
+class AnswersMixin(TransformerMixin):
+    """Methods of the classifier that take documents without labels."""
+
+    n_jobs: int | None
+    _training: Training
+    _link: ScoreLink
+
+    def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
+        check_is_fitted(self)
+        if draws is not None and draws < 1:
+            raise ValueError(f"draws={draws} is not allowed: it is an integer of at least 1")
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        documents = to_documents(check_counts(X, type(self).__name__))
+        self._training.n_threads = count_threads(self.n_jobs)
+        return self._training.infer(documents, draws)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Topic proportions of documents (n, K): averages over draws, rows sum to 1."""
+        return self._infer(X)[0]
+
+    def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
+        """Scores averaged over the last ``draws`` posterior draws of every chain (all by default).
+
+        Returns
+        -------
+        scores : ndarray of shape (n,) for two classes, else (n, L)
+        """
+        scores = self._infer(X, draws)[1]
+        return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
+
+    def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
+        """Labels by the averaged scores; ``draws=1`` takes the last draw of each chain.
+
+        With ``n_chains=1`` that is the rule of the paper, one posterior draw.
+        """
+        if is_collection(X):
+            from bayesmargin.distributed.predicting import on_blocks
+
+            return on_blocks(self, "predict", X)
+        scores = self._infer(X, draws)[1]
+        return self._training.code.decide(scores, self._link.cut)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities (n, L), calibrated on documents held out from training.
+
+        For label sets each column is the probability of its own label.
+        """
+        scores = self._infer(X)[1]
+        return self._link.probabilities(scores, self._training.code.several)
+
+    @property
+    def link_(self) -> ScoreLink:
+        """Slope of the probabilities and thresholds of label sets."""
+        check_is_fitted(self)
+        return self._link
