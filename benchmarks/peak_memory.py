@@ -23,7 +23,7 @@ WANTED = 1.3
 CASES = {
     "dense float32, 28 columns": ("dense", 15_000_000, 28),
     "dense float64, 100 columns": ("double", 2_000_000, 100),
-    "sparse, 20,000 columns, 50 a row": ("sparse", 1_500_000, 20_000),
+    "sparse, 20,000 columns, 50 a row": ("sparse", 500_000, 20_000),
 }
 
 

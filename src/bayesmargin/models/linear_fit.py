@@ -223,7 +223,8 @@ def calibrate(
     flat = flat[np.linspace(0, len(flat) - 1, _affordable_draws(flat)).astype(int)]
     n_blocks = 1 if data.n_classes == 2 else data.n_classes
     coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
-    chosen = rng.permutation(data.values.shape[0])[:MAX_ROWS]
+    n_rows = data.values.shape[0]
+    chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
     step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
     values = data.values[chosen]
     parts = []
