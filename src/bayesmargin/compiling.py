@@ -159,12 +159,11 @@ def from_python(kernel: F) -> F:
 
     Examples
     --------
-    >>> from bayesmargin.compiling import from_python, inner_jit
-    >>> @inner_jit
-    ... def half(value):
-    ...     return 0.5 * value
-    >>> from_python(half)(3.0)
-    1.5
+    >>> import numpy as np
+    >>> from bayesmargin.compiling import from_python
+    >>> from bayesmargin.models.infinite_svc.dense import dot
+    >>> from_python(dot)(np.ones(3), np.ones(3))
+    3.0
     """
 
     def call(*args: Any) -> Any:

@@ -40,8 +40,8 @@ def curve_of(chance: FloatArray, event: FloatArray) -> Curve:
     --------
     >>> import numpy as np
     >>> from bayesmargin.reliability import curve_of
-    >>> round(curve_of(np.full(10, 0.3), np.repeat([1.0, 0.0], 5)).calibration_error, 6)
-    0.7
+    >>> round(curve_of(np.full(5, 0.3), np.array([1.0, 0.0, 0.0, 0.0, 0.0])).calibration_error, 6)
+    0.1
     """
     parts = bins_of(chance)
     count = np.array([len(part) for part in parts], dtype=float)

@@ -27,3 +27,13 @@ def test_verbose_prints_sweeps(model, capsys):
     assert "components" in capsys.readouterr().err
     model(n_sweeps=8, n_draws=2, random_state=0).fit(X, y)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
+@pytest.mark.parametrize("model", [InfiniteSVC, DPMNLClassifier])
+def test_the_display_shows_rhat_once_there_are_sweeps_enough(model, capsys):
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    model(n_sweeps=40, n_draws=2, random_state=0, verbose=1).fit(X, y)
+    first, *_, last = capsys.readouterr().err.strip().splitlines()
+    assert "R-hat" not in first
+    assert "R-hat" in last

@@ -15,7 +15,11 @@ from bayesmargin.models.mixtures.classifier import (
     cluster_count,
     kept_sweeps,
 )
-from bayesmargin.models.mixtures.convergence import trace_report, warn_if_unsettled
+from bayesmargin.models.mixtures.convergence import (
+    rhat_so_far,
+    trace_report,
+    warn_if_unsettled,
+)
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
 from bayesmargin.models.settings import require_count
 from bayesmargin.models.watching import Watched, watched
@@ -162,16 +166,19 @@ class DPMNLClassifier(MixtureClassifier):
                     draws.append(take_draw(chain))
                 checkpoint.pause(partial(state_of, chain, trace, draws))
                 if progress.shown:
-                    detail = f"{trace[-1]} components  {self._glance(rows, draws)}"
+                    detail = self._glance(trace, burn_in, rows, draws)
                     progress.update("sweep", sweep + 1, self.n_sweeps, detail)
         return trace, draws
 
-    def _glance(self, rows: Watched | None, draws: list[Draw]) -> str:
-        """Accuracy of the latest draw on rows that are watched."""
-        if rows is None or not draws:
-            return ""
-        chance = predict_draws(draws[-1:], self._scaling.apply(rows.X), len(self.classes_))
-        return rows.accuracy(chance.argmax(axis=1))
+    def _glance(
+        self, trace: list[int], burn_in: int, rows: Watched | None, draws: list[Draw]
+    ) -> str:
+        """Components, R-hat of their number, and accuracy of the latest draw on watched rows."""
+        parts = [f"{trace[-1]} components", rhat_so_far([trace[burn_in:]])]
+        if rows is not None and draws:
+            chance = predict_draws(draws[-1:], self._scaling.apply(rows.X), len(self.classes_))
+            parts.append(rows.accuracy(chance.argmax(axis=1)))
+        return "  ".join(filter(None, parts))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Posterior predictive probability of every class."""

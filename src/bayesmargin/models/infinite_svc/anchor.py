@@ -149,7 +149,14 @@ def add_unwhitened(
 
 
 @inner_borrowing_jit
-def stochastic_gradient(
+def note_sharpness(components: Components, slot: int, value: float) -> None:
+    """Fold one estimate of the slack density into its running mean."""
+    mean = components.sharpness[slot]
+    components.sharpness[slot] = max(mean + 0.1 * (value - mean), 0.01)
+
+
+@inner_borrowing_jit
+def whitened_gradient(
     rng: np.random.Generator,
     slot: int,
     batch: int,
@@ -160,10 +167,12 @@ def stochastic_gradient(
     hinge: Hinge,
     scores: FloatArray,
     gradient: FloatArray,
-) -> float:
-    """Fill the subgradient of the energy at the current weights; return the share near the kink.
+    force: FloatArray,
+) -> None:
+    """Subgradient of the energy at the current weights, in whitened coordinates, into ``force``.
 
-    ``batch`` = 0 uses the anchor alone, which is exact while the weights have not moved.
+    The share of rows near the kink goes into the running mean of the sharpness. ``batch`` = 0 uses
+    the anchor alone, which is exact while the weights have not moved.
     """
     begin, end = assignment.start[slot], assignment.start[slot + 1]
     count = end - begin
@@ -192,36 +201,8 @@ def stochastic_gradient(
         for j in range(weights.shape[1]):
             data = pull[y, j] + scale * gradient[y, j]
             gradient[y, j] = precision * weights[y, j] - hinge.cost * data
-    return near / used / (2.0 * hinge.margin) if used > 0 else -1.0
-
-
-@inner_borrowing_jit
-def note_sharpness(components: Components, slot: int, value: float) -> None:
-    """Fold one estimate of the slack density into its running mean."""
-    if value >= 0.0:
-        mean = components.sharpness[slot]
-        components.sharpness[slot] = max(mean + 0.1 * (value - mean), 0.01)
-
-
-@inner_borrowing_jit
-def whitened_gradient(
-    rng: np.random.Generator,
-    slot: int,
-    batch: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    scores: FloatArray,
-    gradient: FloatArray,
-    force: FloatArray,
-) -> None:
-    """Stochastic gradient in whitened coordinates into ``force``; the sharpness is noted."""
-    near = stochastic_gradient(
-        rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient
-    )
-    note_sharpness(components, slot, near)
+    if used > 0:
+        note_sharpness(components, slot, near / used / (2.0 * hinge.margin))
     whiten(components.width[slot], components.whitener[slot], gradient, force)
 
 

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import rhat
 from bayesmargin.models.infinite_svc.fitting import Problem
 from bayesmargin.models.infinite_svc.prediction import predict_draws
 from bayesmargin.models.infinite_svc.trace import Recorder
+from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.watching import Watched
 from bayesmargin.progress import Progress
 
 LATEST = 5  # draws of a chain that the accuracy is shown for
 SHOWN = 10  # times that it is computed in a fit
-FEWEST = 8
 
 
 class SweepDisplay:
@@ -53,15 +52,10 @@ class SweepDisplay:
             done = sum(len(one.components) for one in self.recorders.values())
             if self.views is not None and done % max(1, self.total // SHOWN) == 0:
                 self.accuracy = self._accuracy()
-            parts = [f"{recorder.components[-1]} components", self._rhat(), self.accuracy]
+            burn_in = self.problem.burn_in
+            settled = rhat_so_far([one.partition[burn_in:] for one in self.recorders.values()])
+            parts = [f"{recorder.components[-1]} components", settled, self.accuracy]
             self.progress.update("sweep", done, self.total, "  ".join(filter(None, parts)))
-
-    def _rhat(self) -> str:
-        traces = [one.partition[self.problem.burn_in :] for one in self.recorders.values()]
-        length = min(len(trace) for trace in traces)
-        if length < FEWEST:
-            return ""
-        return f"R-hat {float(rhat(np.array([trace[:length] for trace in traces]))):.3f}"
 
     def _accuracy(self) -> str:
         draws: list[Any] = [d for one in self.recorders.values() for d in one.draws[-LATEST:]]

@@ -1,7 +1,7 @@
 """The verdict on label-invariant traces: split R-hat, effective draws, and one warning."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -34,6 +34,24 @@ def trace_report(traces: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]
                 "effective_draws": float(bulk_ess(values)),
             }
     return report
+
+
+def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
+    """R-hat of chains under way, for a display; empty as long as there is too little to go by.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.convergence import rhat_so_far
+    >>> rhat_so_far([[3, 4, 3, 4, 4, 3, 3, 4], [4, 3, 3, 4, 3, 4, 4, 3, 3]])
+    'R-hat 1.000'
+    >>> rhat_so_far([[3, 4]])
+    ''
+    """
+    length = min(len(trace) for trace in traces)
+    if length < _FEWEST_TO_REPORT:
+        return ""
+    value = float(rhat(np.array([trace[:length] for trace in traces], dtype=float)))
+    return f"R-hat {value:.3f}" if np.isfinite(value) else ""
 
 
 def warn_if_unsettled(report: Mapping[str, Mapping[str, float]], sweeps: int) -> None:
