@@ -1,11 +1,15 @@
 """Draws of topics and weights, and the running mean of both."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
+from bayesmargin.diagnostics import rhat
 from bayesmargin.types import FloatArray
+
+FEWEST = 4  # draws of a chain from which R-hat says something
 
 
 @dataclass
@@ -65,6 +69,22 @@ class TopicPosterior:
     def mean_coef(self) -> FloatArray:
         """Posterior mean of the weights (L, K)."""
         return np.mean(self.coef, axis=0)
+
+
+def weight_rhat(chains: Sequence[Sequence[TopicPosterior]]) -> float:
+    """R-hat of the size of the weights, which does not depend on how topics are numbered.
+
+    A chain is one posterior, or with one-vs-rest one a class. NaN for fewer than two chains or
+    :data:`FEWEST` draws.
+    """
+    length = min(len(part.coef) for chain in chains for part in chain)
+    if len(chains) < 2 or length < FEWEST:
+        return float("nan")
+    sizes = [
+        [sum(float(np.sum(part.coef[-k] ** 2)) for part in chain) for k in range(length, 0, -1)]
+        for chain in chains
+    ]
+    return float(rhat(np.array(sizes)))
 
 
 def inverse_sums(sums: FloatArray, n_topics: int) -> FloatArray:

@@ -23,6 +23,7 @@ from bayesmargin.models.medlda.learners import (
 )
 from bayesmargin.models.medlda.link import ScoreLink, fit_link
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
+from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
 from bayesmargin.models.watching import watched
@@ -229,10 +230,16 @@ class Training:
         return to_documents(counts), self.code.signs(self.code.classes[rows.code[some]])
 
     def describe(self, held_out: tuple[Documents, IntArray] | None) -> str:
-        """Accuracy (label sets: micro F1) on held-out documents, for the progress bar."""
-        if held_out is None or not self.learners[-1].posterior.topics:
+        """R-hat, and accuracy (label sets: micro F1) on held-out documents, for the display."""
+        parts = [learner.posterior for learner in self.learners]
+        if not parts[-1].topics:
             return ""
-        documents, signs = held_out
+        width = len(self.columns)
+        worst = weight_rhat([parts[i : i + width] for i in range(0, len(parts), width)])
+        shown = "" if np.isnan(worst) else f"R-hat {worst:.2f}  "
+        return shown if held_out is None else shown + self._score(*held_out)
+
+    def _score(self, documents: Documents, signs: IntArray) -> str:
         _, scores = self.infer(documents, 1)
         if self.code.several:
             chosen = self.code.decide(scores, 0.0) > 0
