@@ -26,7 +26,7 @@ def test_whitening_in_place_equals_whitening_in_memory(tmp_path, monkeypatch):
     in_memory = problem_on(DenseSource(rows, True), label)
     in_file = problem_on(open_rows(tmp_path / "rows.npy").source(True), label)
     anchor = fit_anchor(in_memory, np.random.default_rng(1))
-    states = row_states(in_memory, anchor)
+    states = row_states(in_memory, anchor, 8.0)
     found = []
     for problem in (in_memory, in_file):
         tracemalloc.start()
@@ -36,3 +36,28 @@ def test_whitening_in_place_equals_whitening_in_memory(tmp_path, monkeypatch):
         found.append(prepared.target.rows.values)
     assert np.array_equal(*found)
     assert peak < 2.8 * found[1].nbytes
+
+
+def test_a_file_is_read_once_for_all_samples_of_its_rows(tmp_path):
+    np.save(tmp_path / "rows.npy", np.arange(600.0).reshape(300, 2))
+    rows, rng = open_rows(tmp_path / "rows.npy"), np.random.default_rng(0)
+    index, values = rows.sample(200, rng)
+    assert np.array_equal(values[:, 0], 2.0 * index)
+    assert len(np.unique(index)) == 200
+    again, fewer = rows.sample(50, rng)
+    assert np.array_equal(fewer[:, 0], 2.0 * again)
+    assert set(again) <= set(index)
+    assert len(rows.sample(1000, rng)[0]) == 300
+
+
+def test_states_of_a_file_bring_their_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((500, 3), dtype=np.float32)
+    np.save(tmp_path / "rows.npy", rows)
+    label = (rows[:, 0] > 0).astype(np.int64)
+    problem = problem_on(open_rows(tmp_path / "rows.npy").source(False), label)
+    anchor = fit_anchor(problem, np.random.default_rng(1))
+    states = row_states(problem, anchor, 3.0)
+    assert np.array_equal(states.rows, rows[states.place])
+    order = np.arange(len(states.place))[::-1]
+    assert np.array_equal(states.ordered(order).rows, rows[states.place[order]])

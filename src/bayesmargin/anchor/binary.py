@@ -25,6 +25,7 @@ from bayesmargin.anchor.listening import tell
 from bayesmargin.beliefs import Belief, normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_scores, block_sum
+from bayesmargin.rows.sampling import sampled
 from bayesmargin.rows.source import DenseSource
 from bayesmargin.types import FloatArray, IntArray
 
@@ -119,9 +120,8 @@ def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnc
     """
     anchor, n_rows = None, problem.source.n_rows
     sizes = part_sizes(n_rows, problem.source.n_columns)
-    if sizes:  # rows of a file are fetched once, for all parts
-        index = np.sort(rng.choice(n_rows, sizes[-1], replace=False, shuffle=False))
-        rows = problem.source.take(index)
+    if sizes:
+        index, rows = sampled(problem.source, sizes[-1], rng)
     for size in sizes:
         some = np.sort(rng.choice(index.size, size, replace=False, shuffle=False))
         part = replace(

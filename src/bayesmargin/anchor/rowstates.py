@@ -1,6 +1,6 @@
 """One pass over the rows at the anchor: their states, how far the kinks are, and the gradient."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from bayesmargin.anchor.multiclass import option_moments
 from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_sum, narrow_blas
+from bayesmargin.rows.files import FileSource
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -19,7 +20,8 @@ class RowStates(NamedTuple):
     ``slack`` (binary only), ``reference`` (active or not; the winning option), ``distance`` of the
     nearest kink in posterior standard deviations, ``reach`` (length of a contribution in whitened
     coordinates), and ``drift``, the gradient of the hinge energy over *all* rows, in weights.
-    Nothing is stored for the other rows, of which there may be billions.
+    Nothing is stored for the other rows, of which there may be billions. ``rows`` holds the rows
+    themselves where they come from a file, which need not be read once more for them.
     """
 
     place: IntArray
@@ -28,6 +30,7 @@ class RowStates(NamedTuple):
     distance: FloatArray
     reach: FloatArray
     drift: FloatArray
+    rows: Any = None
 
     def ordered(self, order: IntArray) -> "RowStates":
         """The states of some of the rows, in a given order."""
@@ -38,6 +41,7 @@ class RowStates(NamedTuple):
             self.distance[order],
             self.reach[order],
             self.drift,
+            None if self.rows is None else self.rows[order],
         )
 
     def roughness(self) -> float:
@@ -63,7 +67,8 @@ def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = 
 def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:
     drift = np.zeros(problem.n_weights)
     moments = SlackMoments(problem, anchor, np.inf if radius is None else CERTAIN)
-    parts = []
+    keep = radius is not None and isinstance(problem.source, FileSource)
+    parts, rows = [], []
     for span, values in problem.source.blocks():
         centre, near, _, deviation = moments(span, values)
         block_sum(values, -problem.cost[span] * problem.sign[span] * (centre > 0.0), drift)
@@ -72,8 +77,12 @@ def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | Non
         kept = np.arange(len(centre)) if radius is None else near[abs(distance[near]) < radius]
         reach = problem.cost[span][kept] * width[kept]
         parts.append((span.start + kept, centre[kept], distance[kept], reach))
+        if keep:
+            rows.append(values[kept])
     place, slack, distance, reach = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return RowStates(place, slack, (slack > 0.0).astype(np.int64), distance, reach, drift)
+    reference = (slack > 0.0).astype(np.int64)
+    gathered = np.concatenate(rows) if keep else None
+    return RowStates(place, slack, reference, distance, reach, drift, gathered)
 
 
 def _multiclass_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:

@@ -124,7 +124,9 @@ def anchored_target(
         assert isinstance(hinge, BinaryHinge)
         if reference is None:
             hinge = hinge._replace(reference=np.zeros(index.size, dtype=np.int64))
-        return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type)
+        taken = states.rows
+        states = states._replace(rows=None)  # the only hold on rows transformed in their place
+        return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type, taken)
     coordinates = whitened_coordinates(anchor) if whiten else Identity()
     rows = gathered(problem, index, row_type)
     prior = prior_in_weights(problem.prior, problem.n_weights)
@@ -155,13 +157,17 @@ def whitened_rows(
     drift: FloatArray,
     noise: float,
     row_type: Any = ROW_TYPE,
+    taken: Any = None,
 ) -> PreparedTarget:
-    """Transform the rows once, so that a step needs no change of coordinates."""
+    """Transform the rows once, so that a step needs no change of coordinates.
+
+    Rows ``taken`` already (from a file) are transformed in their place if they can be.
+    """
     prior = problem.prior
     assert isinstance(prior, GaussianBelief)
     basis, curvature = anchor.with_prior_axes(prior)
-    # A file is read once, for all rows, which are then transformed in their place.
-    taken = problem.source.take(index) if isinstance(problem.source, FileSource) else None
+    if taken is None and isinstance(problem.source, FileSource):
+        taken = problem.source.take(index)  # in one pass over the file
     alike = taken is not None and taken.dtype == row_type and taken.shape[1] == basis.shape[1]
     rows: Any = taken if alike else np.empty((index.size, basis.shape[1]), dtype=row_type)
     for start in range(0, index.size, PIECE):

@@ -224,9 +224,12 @@ def calibrate(
     n_blocks = 1 if data.n_classes == 2 else data.n_classes
     coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
     n_rows = data.values.shape[0]
-    chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
+    if isinstance(data.values, FileRows):
+        chosen, values = data.values.sample(MAX_ROWS, rng)
+    else:
+        chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
+        values = data.values[chosen]
     step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
-    values = data.values[chosen]
     parts = []
     for start in range(0, len(chosen), step):
         scores = draw_scores(values[start : start + step], coef, intercept)

@@ -39,6 +39,7 @@ class FileRows(ABC):
     labels: Any
     feature_names: list[str] | None
     memory: int
+    _sample: tuple[IntArray, Any] | None = None
 
     @abstractmethod
     def pieces(self) -> Iterator[tuple[int, Any]]:
@@ -52,6 +53,20 @@ class FileRows(ABC):
         """Matrices from beginning to end, the next one read ahead."""
         for _, part in read_ahead(self.pieces):
             yield part
+
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
+        """Indices and matrix of some rows chosen at random.
+
+        Fetching them takes a pass over the file, so they are kept: whoever asks for no more rows
+        later on gets some of these.
+        """
+        count = min(count, self.shape[0])
+        if self._sample is None or len(self._sample[0]) < count:
+            fresh = np.sort(rng.choice(self.shape[0], count, replace=False, shuffle=False))
+            self._sample = fresh, self[fresh]
+        index, matrix = self._sample
+        some = np.sort(rng.choice(len(index), count, replace=False, shuffle=False))
+        return index[some], matrix[some]
 
     def source(self, intercept: bool) -> "FileSource":
         """The rows as passes over all data see them."""
@@ -102,6 +117,11 @@ class FileSource:
     def take(self, index: IntArray) -> Any:
         """Values of the rows ``index``, in that order."""
         return self._design(self.rows[index])
+
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
+        """Indices and values of some rows chosen at random; see :meth:`FileRows.sample`."""
+        index, part = self.rows.sample(count, rng)
+        return index, self._design(part)
 
     def _design(self, part: Any) -> Any:
         if sparse.issparse(part):
