@@ -221,7 +221,7 @@ def test_error_of_sgrld_falls_as_the_root_of_the_step_and_vanishes():
         distance_from_posterior("sgrld", (step, 0.005), n_steps, (8, 2), (5, 6))
         for step, n_steps in plan
     ]
-    # Measured: 0.054, 0.024, 0.013, 0.006; the Monte Carlo noise is 0.002 to 0.005.
+    # About 0.054, 0.024, 0.013 and 0.006; the Monte Carlo noise is 0.002 to 0.005.
     assert 1.6 < found[0] / found[1] < 2.7
     assert 1.4 < found[1] / found[2] < 2.8
     assert found[3] < 0.01
