@@ -1,12 +1,16 @@
 """Training speed on 20 Newsgroups, K = 50, 20 classes: words a second, and two threads for one.
 
-    python benchmarks/medlda_speed.py
+    python benchmarks/medlda_speed.py [--rounds 3]
 
 A word counts once for every sweep over it. The rate a core is taken from processor seconds, the
-gain of two threads from the clock on the wall (best of several rounds: it needs an idle machine).
+gain of two threads from the clock on the wall, in the round that other programs disturbed least:
+``others`` is how many cores they kept busy meanwhile. The gain means nothing unless that is near 0.
 """
 
+import argparse
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,16 @@ from bayesmargin.datasets import fetch_20newsgroups_counts
 from medlda_tools import Run, report, warm_up
 
 PUBLIC_PROGRAM = 1.1e6
+
+
+def busy_seconds() -> float:
+    """Processor seconds that all programs of this machine have used (Linux; elsewhere 0)."""
+    try:
+        first = Path("/proc/stat").read_text().split("\n", 1)[0]
+    except FileNotFoundError:
+        return 0.0
+    ticks = [int(part) for part in first.split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")  # less idle and waiting
 
 
 def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, Any]:
@@ -31,6 +45,7 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
     rng = np.random.default_rng(1)
     sampling = whole = processor = 0.0
     words = 0
+    clock, own, everyone = time.perf_counter(), time.process_time(), busy_seconds()
     for _ in range(n_steps):
         chosen = rng.choice(len(lengths), model.batch_size, replace=False)
         words += int(lengths[chosen].sum()) * model.n_sweeps
@@ -43,6 +58,8 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
         chain.step(run.documents, run.signs, chosen, len(lengths), crew)
         processor += time.process_time() - busy
         whole += time.perf_counter() - begun
+    clock, own = time.perf_counter() - clock, time.process_time() - own
+    others = max(0.0, busy_seconds() - everyone - own) / clock
     run.training.close()
     return {
         "multi_class": rule,
@@ -50,17 +67,22 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
         "sampling words/s/core": words / sampling,
         "training words/s/core": words / processor,
         "wall seconds": whole,
+        "others": others,
     }
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
     train = fetch_20newsgroups_counts()
     rows = []
     for rule in ("multi_task", "crammer_singer"):
         warm_up(MedLDAClassifier(multi_class=rule), train.data, train.target)
-        rounds = [[measure(train, n_jobs, rule) for n_jobs in (1, 2)] for _ in range(3)]
-        rows += [min((r[j] for r in rounds), key=lambda row: row["wall seconds"]) for j in (0, 1)]
+        rounds = [[measure(train, n, rule) for n in (1, 2)] for _ in range(options.rounds)]
+        rows += min(rounds, key=lambda pair: max(row["others"] for row in pair))
     gain = rows[0]["wall seconds"] / rows[1]["wall seconds"]
+    others = max(row["others"] for row in rows[:2])
     rate, total = rows[0]["sampling words/s/core"], rows[0]["training words/s/core"]
     verdicts = {
         "at least 3 M words/s a core in training": {
@@ -69,7 +91,10 @@ def main() -> None:
             f"({rate / 1e6:.2f} M sampling alone); {total / PUBLIC_PROGRAM:.1f} times the best "
             "public program",
         },
-        "two cores at least 1.7 times one": {"met": gain >= 1.7, "measured": f"{gain:.2f}"},
+        "two cores at least 1.7 times one": {
+            "met": gain >= 1.7,
+            "measured": f"{gain:.2f}, while other programs kept {others:.2f} cores busy",
+        },
     }
     report("medlda_speed", rows, verdicts)
 

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.models.medlda import TokenCounter, coherence, plot_class_topics
+from bayesmargin.models.medlda.parameters import resolve
 
 N_WORDS = 40
 METHODS = ["ssgrld", "gibbs", "pa"]
@@ -130,6 +131,12 @@ def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
     assert not np.allclose(one, model.decision_function(new))
     with pytest.raises(ValueError, match="draws=0"):
         model.predict(new, draws=0)
+
+
+def test_many_topics_keep_more_draws_by_default():
+    assert resolve(MedLDAClassifier(n_topics=100), 3).n_draws == 10
+    assert resolve(MedLDAClassifier(n_topics=101), 3).n_draws == 20
+    assert resolve(MedLDAClassifier(n_topics=400, n_draws=3), 3).n_draws == 3
 
 
 @pytest.mark.parametrize("rule", ["multi_task", "ovr"])

@@ -62,8 +62,9 @@ class MedLDAClassifier(
     n_chains : int, default=2
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
-    n_draws : int, default=10
-        Posterior draws kept in a chain (spread over its second half) and averaged in predictions.
+    n_draws : int or None, default=None
+        Posterior draws kept in a chain (spread over its second half) and averaged in predictions:
+        10, and 20 for more than 100 topics.
     n_passes : int or None, default=None
         Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
@@ -140,7 +141,7 @@ class MedLDAClassifier(
         multi_class: str = "multi_task",
         prior_scale: float = 1.0,
         n_chains: int = 2,
-        n_draws: int = 10,
+        n_draws: int | None = None,
         n_passes: int | None = None,
         batch_size: int = 256,
         n_sweeps: int = 5,

@@ -55,7 +55,7 @@ class OnlineLearner:
             mover = ThermostatMover(float(model.weight_step))
         self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
         self.posterior = TopicPosterior(model.n_topics)
-        self._n_draws, self._n_threads = model.n_draws, n_threads
+        self._n_draws, self._n_threads = resolved.n_draws, n_threads
         self._crew: Crew | None = None
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
@@ -102,7 +102,7 @@ class BatchLearner:
             rng,
         )
         self.posterior = TopicPosterior(model.n_topics)
-        self._n_draws, self._time = model.n_draws, 0
+        self._n_draws, self._time = resolved.n_draws, 0
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """One sweep over the documents that the chain holds."""

@@ -13,6 +13,8 @@ RULES = ("multi_task", "crammer_singer", "ovr")
 TOTAL_ALPHA = 10.0
 PASSES = {"ssgrld": 6, "gibbs": 60, "pa": 1}
 MIN_STEPS = 150
+# Draws of a chain. With many topics each has few words, a draw is noisier, and more are averaged.
+N_DRAWS, MANY_TOPICS, N_DRAWS_MANY = 10, 100, 20
 
 
 class Resolved(NamedTuple):
@@ -20,6 +22,7 @@ class Resolved(NamedTuple):
 
     alpha: float
     n_passes: int
+    n_draws: int
     rule: str
     hinge: Any
 
@@ -42,9 +45,10 @@ def check_parameters(model: Any) -> None:
     require_choice("topics", model.topics, ("sgrld", "scir"))
     require_choice("weights", model.weights, ("ssgld", "ssgnht"))
     require_count("n_chains", model.n_chains, 1)
-    require_count("n_draws", model.n_draws, 1)
     require_count("batch_size", model.batch_size, 1)
     require_count("n_sweeps", model.n_sweeps, 1)
+    if model.n_draws is not None:
+        require_count("n_draws", model.n_draws, 1)
     if model.n_passes is not None:
         require_count("n_passes", model.n_passes, 1)
     share = model.validation_fraction
@@ -60,10 +64,14 @@ def check_parameters(model: Any) -> None:
 def resolve(model: Any, n_classifiers: int) -> Resolved:
     """Fill in the defaults."""
     rule = model.multi_class
+    n_draws = model.n_draws
+    if n_draws is None:
+        n_draws = N_DRAWS_MANY if model.n_topics > MANY_TOPICS else N_DRAWS
     kind = LabelSetHinge if rule == "crammer_singer" and n_classifiers > 1 else MultiTaskHinge
     return Resolved(
         alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),
         n_passes=PASSES[model.method] if model.n_passes is None else int(model.n_passes),
+        n_draws=int(n_draws),
         rule=rule,
         hinge=kind(float(model.C), float(model.margin)),
     )

@@ -266,8 +266,6 @@ class Chain:
         priors = np.zeros(width, dtype=np.float32)
         priors[: settings.n_topics] = settings.beta
         first, *others = [tool.counts for tool in crew.tools]
-        for other in others:
-            merge_counts(first, other, words)
         marks = self.aids.marks
         marks[words] = 1
         shares = cut(settings.n_words)
@@ -275,6 +273,9 @@ class Chain:
 
         def move(share: int, _: Tool) -> None:
             part = shares[share]
+            low, high = np.searchsorted(words, [part.start, part.stop])
+            for other in others:
+                merge_counts(first, other, words[low:high])
             step_sgrld(
                 self.lanes[share],
                 self.topics[part],
@@ -287,8 +288,8 @@ class Chain:
                 np.zeros(width, dtype=np.float32),
                 sums[share],
             )
+            first[words[low:high]] = 0
 
         crew.run(move, range(N_SHARES))
         marks[words] = 0
-        first[words] = 0
         self.deviation = sums.sum(axis=0) - settings.n_words * settings.beta
