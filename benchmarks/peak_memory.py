@@ -98,6 +98,7 @@ def main() -> None:
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         data, draws, peak = (float(part) / 1e9 for part in output.split())
         table.append((name, data, draws, peak, peak / (data + draws)))
+        print(f"{name}: {table[-1][-1]:.2f}", flush=True)
     header = ("rows", "data GB", "draws GB", "peak GB", "ratio")
     finish("peak_memory", header, table, all(row[-1] <= WANTED for row in table))
 
