@@ -1,5 +1,6 @@
 """The classifier that infinite SVM and dpMNL share: labels read, sweeps counted, classes named."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray, IntArray
 
 
-class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
+class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of the classifiers whose chains sweep over rows; it has no parameters of its own."""
 
     def _read_training(self, X: Any, y: Any) -> tuple[FloatArray, Any, IntArray]:
@@ -33,9 +34,9 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator):
         rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
+    @abstractmethod
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of every class."""
-        raise NotImplementedError
 
     def predict(self, X: Any) -> Any:
         """Most probable class; the first on ties."""
