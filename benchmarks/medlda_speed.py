@@ -49,12 +49,12 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
     for _ in range(n_steps):
         chosen = rng.choice(len(lengths), model.batch_size, replace=False)
         words += int(lengths[chosen].sum()) * model.n_sweeps
-        begun, busy = time.perf_counter(), time.process_time()
+        busy = time.process_time()
         chain._sample(run.documents, run.signs, chosen, chain.coef, crew)
         sampling += time.process_time() - busy
         for tool in crew.tools:
             tool.counts[:] = 0
-        busy = time.process_time()
+        begun, busy = time.perf_counter(), time.process_time()
         chain.step(run.documents, run.signs, chosen, len(lengths), crew)
         processor += time.process_time() - busy
         whole += time.perf_counter() - begun

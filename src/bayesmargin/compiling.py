@@ -27,6 +27,8 @@ import numba
 from numba.core import event
 from numba.extending import overload
 
+from bayesmargin.linking import InnerCompiler, OuterCompiler
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be reordered (SIMD needs it); NaN and infinity keep their meaning, divergence checks
@@ -123,6 +125,7 @@ def _options(borrows: bool, inner: bool) -> dict[str, Any]:
         # The second way of being called, as a C function, is used nowhere.
         "no_cfunc_wrapper": True,
         "no_cpython_wrapper": inner,
+        "pipeline_class": InnerCompiler if inner else OuterCompiler,
     }
 
 
@@ -179,7 +182,7 @@ def _compiled(function: F, borrows: bool, inner: bool) -> F:
     key = source_hash(module) if inside else package_hash()
     numba.config.CACHE_DIR = str(cache_folder() / key)
     try:
-        return numba.njit(cache=True, **_options(borrows, inner))(function)
+        return numba.njit(cache=not inner, **_options(borrows, inner))(function)
     finally:
         numba.config.CACHE_DIR = previous
 

@@ -1,15 +1,16 @@
 """Threads that share the work of a minibatch, with results that do not depend on their number.
 
 The work is cut into :data:`N_SHARES` shares, each with a generator of its own; threads take shares
-as they become free. What they add up in common are integers, whose sum has no order; what is not an
-integer is kept by share and added in the order of the shares.
+as they become free, the largest first so that nobody waits long for the last. What they add up in
+common are integers, whose sum has no order; what is not an integer is kept by share and added in
+the order of the shares.
 """
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -41,33 +42,40 @@ def cut(length: int) -> list[slice]:
 
 
 class Crew:
-    """Run one function over the shares; every thread holds one ``tool`` (work space) at a time."""
+    """Run one function over the shares; every thread has one ``tool`` (work space) of its own."""
 
     elsewhere: Callable[..., tuple[Any, Any]] | None = None
     """Samples a minibatch in other processes, for documents on a cluster."""
 
     def __init__(self, n_threads: int, make_tool: Callable[[], Any]) -> None:
         self.tools = [make_tool() for _ in range(n_threads)]
-        self._free: SimpleQueue[Any] = SimpleQueue()
-        for tool in self.tools:
-            self._free.put(tool)
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
 
-    def run(self, task: Callable[[int, Any], None], shares: Sequence[int]) -> None:
-        """Call ``task(share, tool)`` for every share."""
+    def run(self, task: Callable[[int, Any], None], shares: Iterable[int]) -> None:
+        """Call ``task(share, tool)`` for every share, begun in the order given.
 
-        def hold_tool(share: int) -> None:
-            tool = self._free.get()
-            try:
+        The calling thread works along: a step of milliseconds has no time for messages.
+        """
+        pending = deque(shares)
+
+        def labour(tool: Any) -> None:
+            while True:
+                try:
+                    share = pending.popleft()
+                except IndexError:
+                    return
                 task(share, tool)
-            finally:
-                self._free.put(tool)
 
         if self._pool is None:
-            for share in shares:
-                hold_tool(share)
-        else:
-            list(self._pool.map(hold_tool, shares))
+            labour(self.tools[0])
+            return
+        others = [self._pool.submit(labour, tool) for tool in self.tools[1:]]
+        try:
+            labour(self.tools[0])
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
 
     def close(self) -> None:
         """Let the threads go."""

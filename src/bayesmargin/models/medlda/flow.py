@@ -248,6 +248,14 @@ def merge_counts(target: IntArray, other: IntArray, words: IntArray) -> None:
 
 
 @borrowing_jit
+def clear_counts(counts: IntArray, words: IntArray) -> None:
+    """Set the counts of these words to zero."""
+    for i in range(words.shape[0]):
+        for k in range(counts.shape[1]):
+            counts[words[i], k] = 0
+
+
+@borrowing_jit
 def add_expected(
     topics: FloatArray,
     moved: FloatArray,

@@ -21,6 +21,7 @@ from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.flow import (
     absorb,
     catch_up,
+    clear_counts,
     list_words,
     merge_counts,
 )
@@ -195,7 +196,9 @@ class Chain:
         gradients = np.zeros((N_SHARES, settings.n_classes, width))
         totals = np.zeros((N_SHARES, width))
         shares = cut(chosen.shape[0])
-        longest = int(documents.lengths[chosen].max(initial=0))
+        lengths = documents.lengths[chosen]
+        longest = int(lengths.max(initial=0))
+        work = [int(lengths[share].sum()) for share in shares]
 
         def sample(share: int, tool: Tool) -> None:
             sample_documents(
@@ -217,7 +220,7 @@ class Chain:
                 tool.workspace(longest),
             )
 
-        crew.run(sample, range(N_SHARES))
+        crew.run(sample, np.argsort(work, kind="stable")[::-1])
         return gradients.sum(axis=0)[:, : settings.n_topics], totals.sum(axis=0)
 
     def _step_size(self) -> float:
@@ -288,7 +291,7 @@ class Chain:
                 np.zeros(width, dtype=np.float32),
                 sums[share],
             )
-            first[words[low:high]] = 0
+            clear_counts(first, words[low:high])
 
         crew.run(move, range(N_SHARES))
         marks[words] = 0
