@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -55,6 +56,15 @@ def label_sets() -> list[dict[str, Any]]:
                 }
             )
             print(rows[-1], flush=True)
+    svm = make_pipeline(TfidfTransformer(sublinear_tf=True), OneVsRestClassifier(LinearSVC()))
+    start = time.process_time()
+    found = svm.fit(narrow(train.data), train.target).predict(narrow(test.data))
+    rows.append({**rows[0], "method": "LinearSVC tf-idf"})
+    rows[-1]["processor seconds"] = time.process_time() - start
+    for average in ("micro", "macro"):
+        score = f1_score(test.target, found, average=average, zero_division=0)
+        rows[-1][f"{average} F1"] = float(score)
+    print(rows[-1], flush=True)
     return rows
 
 
@@ -122,7 +132,21 @@ def main() -> None:
             rows += label_sets() if name == "wikipedia" else one_label(name)
         else:
             rows += [row for row in stored if row["corpus"] == name]
-    report("medlda_corpora", rows, {})
+    report("medlda_corpora", rows, verdicts(rows))
+
+
+def verdicts(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The stochastic method beside its exact baseline, where both were run."""
+    scores = {row["method"]: row["micro F1"] for row in rows if row["corpus"] == "wikipedia"}
+    if not scores:
+        return {}
+    ours, exact = scores["ssgrld multi_task"], scores["gibbs multi_task"]
+    return {
+        "micro F1 on Wikipedia at most 0.02 below Gibbs": {
+            "met": ours >= exact - 0.02,
+            "measured": f"{ours:.3f} against {exact:.3f} (pa {scores['pa multi_task']:.3f})",
+        }
+    }
 
 
 if __name__ == "__main__":

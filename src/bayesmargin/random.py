@@ -7,10 +7,17 @@ threads.
 
 import math
 import numbers
+from typing import Any
 
 import numpy as np
 
 from bayesmargin.compiling import jit
+
+# Exact in single precision, so that they leave the precision of what they meet as it is.
+_HALF: Any = np.float32(0.5)
+_ONE: Any = np.float32(1.0)
+_TWO: Any = np.float32(2.0)
+_SMALLEST: Any = np.float32(2.0**-40)
 
 
 def spawn_generators(
@@ -43,17 +50,19 @@ def spawn_generators(
 
 
 @jit
-def inverse_gaussian_from(normal: float, uniform: float, mean: float, shape: float) -> float:
-    r"""Inverse Gaussian of finite mean, made of a standard normal and a uniform variate.
+def inverse_gaussian_from(square: float, uniform: float, mean: float) -> float:
+    r"""Inverse Gaussian of shape 1 and finite mean, from a squared normal and a uniform variate.
 
     The method of Michael, Schucany and Haas in a form without cancellation: with
-    :math:`w = m\nu^2/(2k)` and :math:`q = 1 + w + \sqrt{w(w+2)}` the two roots are :math:`m/q` and
-    :math:`mq`, and the smaller is taken with probability :math:`q/(1+q)`. There is no branch, so
-    that loops over many rows are vectorised.
+    :math:`w = m\nu^2/2` and :math:`q = 1 + w + \sqrt{w(w+2)}` the two roots are :math:`m/q` and
+    :math:`mq`, and the larger is taken with probability :math:`1/(1+q)`: a small number, of which a
+    small ``uniform`` resolves more than one close to 1 does. There is no branch, so that loops over
+    many rows are vectorised, in the precision of the arguments.
     """
-    w = mean * normal * normal / (2.0 * shape)
-    q = 1.0 + w + math.sqrt(w * (w + 2.0))
-    return mean / q if uniform * (1.0 + q) <= q else mean * q
+    w = _HALF * mean * square
+    q = _ONE + w + math.sqrt(w * (w + _TWO))
+    value: float = mean * q if uniform * (_ONE + q) < _ONE else mean / q
+    return value
 
 
 @jit
@@ -66,13 +75,14 @@ def inverse_gaussian(rng: np.random.Generator, mean: float, shape: float) -> flo
     normal = rng.standard_normal()
     if mean > 1e100 * shape:
         return shape / (normal * normal)
-    return inverse_gaussian_from(normal, rng.random(), mean, shape)
+    return shape * inverse_gaussian_from(normal * normal, rng.random(), mean / shape)
 
 
 @jit
 def augmentation_mean(cost: float, slack: float) -> float:
     r"""Mean :math:`2/(c|\zeta|)` of the law of :func:`augmentation_precision`, kept finite."""
-    return 2.0 / max(cost * abs(slack), 1e-12)
+    mean: float = _TWO / max(cost * abs(slack), _SMALLEST)
+    return mean
 
 
 @jit

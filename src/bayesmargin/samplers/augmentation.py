@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
 from bayesmargin.random import augmentation_mean, inverse_gaussian, inverse_gaussian_from
 from bayesmargin.samplers.augmentation_blocks import (
     Blocks,
@@ -30,21 +30,24 @@ from bayesmargin.samplers.augmentation_blocks import (
     block_scores,
     scale_columns,
 )
+from bayesmargin.samplers.augmentation_variates import WORDS, fill_variates
 from bayesmargin.types import FloatArray, IntArray
+
+_HALF = np.float32(0.5)
 
 
 class Augmented(NamedTuple):
     """What a sweep reads: ``n_classes`` is 1 for two classes, whose ``label`` is then -1 or +1.
 
     The prior has the diagonal precision ``state.precision``, unless ``matrix`` is not empty;
-    ``inverse_scale`` is empty unless it is Laplace. ``heavy`` holds, for each row, the largest
-    ``omega`` that is added up in the precision of the blocks.
+    ``inverse_scale`` is empty unless it is Laplace. ``heavy`` is the largest ``1/lambda`` that is
+    added up in the precision of the blocks.
     """
 
     blocks: Blocks
     label: IntArray
     cost: FloatArray
-    heavy: FloatArray
+    heavy: float
     margin: float
     n_classes: int
     mean: FloatArray
@@ -53,11 +56,15 @@ class Augmented(NamedTuple):
 
 
 class GibbsState(NamedTuple):
-    """Weights, classes one after another; prior precisions; scores (block, class, row); sweeps."""
+    """Weights, classes one after another; prior precisions; scores (block, class, row); sweeps.
+
+    ``lanes`` are the generators of :mod:`~bayesmargin.samplers.augmentation_variates`.
+    """
 
     weights: FloatArray
     precision: FloatArray
     scores: FloatArray
+    lanes: IntArray
     clock: IntArray
 
 
@@ -66,7 +73,8 @@ class GibbsWork(NamedTuple):
 
     side: FloatArray
     level: FloatArray
-    normal: FloatArray
+    bits: IntArray
+    square: FloatArray
     uniform: FloatArray
     omega: FloatArray
     pull: FloatArray
@@ -82,12 +90,13 @@ def gibbs_work(target: Augmented) -> GibbsWork:
     count, padded, size = target.blocks.values.shape
     dtype = target.blocks.values.dtype
     return GibbsWork(
-        side=np.zeros(size),
-        level=np.zeros(size),
-        normal=np.zeros(size),
-        uniform=np.zeros(size),
-        omega=np.zeros((count, size)),
-        pull=np.zeros((count, size)),
+        side=np.zeros(size, dtype),
+        level=np.zeros(size, dtype),
+        bits=np.zeros((WORDS, -(-size // 2)), np.uint32),
+        square=np.zeros(size, dtype),
+        uniform=np.zeros(size, dtype),
+        omega=np.zeros((count, size), dtype),
+        pull=np.zeros((count, size), dtype),
         root=np.zeros(size, dtype),
         scaled=np.zeros((padded, size), dtype),
         product=np.zeros((padded, padded), dtype),
@@ -96,19 +105,29 @@ def gibbs_work(target: Augmented) -> GibbsWork:
     )
 
 
-@jit
+@inner_borrowing_jit
+def binary_law(label, margin, side, level):  # type: ignore[no-untyped-def]
+    r"""Write :math:`b_d` and :math:`\rho_d` of a block for two classes."""
+    real = level.dtype.type
+    size = real(margin)
+    for k in range(side.shape[0]):
+        sign = real(label[k])
+        side[k] = sign
+        level[k] = sign * size
+
+
+@inner_borrowing_jit
 def class_law(target, scores, block, chosen, side, level):  # type: ignore[no-untyped-def]
     r"""Write :math:`b_d` and :math:`\rho_d` of a block, as seen by the weights of class ``chosen``.
 
     Of another class's row the hinge is a constant plus :math:`(w \cdot x - \rho)_+` with
     :math:`\rho = s_y - \ell + (\ell + \max_{k \ne y, chosen} s_k - s_y)_+`.
     """
+    if target.n_classes == 1:
+        binary_law(target.label[block], target.margin, side, level)
+        return
     for k in range(side.shape[0]):
         label = target.label[block, k]
-        if target.n_classes == 1:
-            side[k] = label
-            level[k] = label * target.margin
-            continue
         best = -np.inf
         for other in range(target.n_classes):
             if other != label and other != chosen:
@@ -122,36 +141,46 @@ def class_law(target, scores, block, chosen, side, level):  # type: ignore[no-un
             level[k] = own - target.margin + max(0.0, target.margin + best - own)
 
 
-@jit
-def augment(target, scores, block, chosen, rng, work):  # type: ignore[no-untyped-def]
-    """Draw the mixing variables of a block: ``work.omega`` and ``work.pull`` of its rows."""
+@inner_borrowing_jit
+def augment(target, state, block, place, chosen, rng, work):  # type: ignore[no-untyped-def]
+    """Draw the mixing variables of a block into ``work.omega[place]`` and ``work.pull[place]``."""
+    scores, cost = state.scores[block], target.cost[block]
     class_law(target, scores, block, chosen, work.side, work.level)
-    normal, uniform, cost = work.normal, work.uniform, target.cost[block]
+    square, uniform = work.square, work.uniform
     side, level, score = work.side, work.level, scores[chosen]
-    omega, pull = work.omega[block], work.pull[block]
-    for k in range(normal.shape[0]):
-        normal[k] = rng.standard_normal()
-    for k in range(normal.shape[0]):
-        uniform[k] = rng.random()
-    for k in range(normal.shape[0]):
+    omega, pull = work.omega[place], work.pull[place]
+    fill_variates(state.lanes, rng, work.bits, square, uniform)
+    for k in range(square.shape[0]):
+        half = _HALF * cost[k]
         mean = augmentation_mean(cost[k], level[k] - score[k])
-        precision = inverse_gaussian_from(normal[k], uniform[k], mean, 1.0)
-        omega[k] = 0.25 * cost[k] * cost[k] * precision
-        pull[k] = 0.5 * cost[k] * side[k] + omega[k] * level[k]
+        omega[k] = half * half * inverse_gaussian_from(square[k], uniform[k], mean)
+        pull[k] = half * side[k] + omega[k] * level[k]
 
 
-@jit
-def accumulate(target, block, work):  # type: ignore[no-untyped-def]
-    """Add a block to the Gram matrix and, beside it, to the linear term."""
-    values, size = target.blocks.values[block], target.blocks.n_columns
-    omega, pull, limit = work.omega[block], work.pull[block], target.heavy[block]
-    heavy = scale_columns(values, size, omega, pull, limit, work.root, work.scaled)
+@inner_borrowing_jit
+def accumulate(target, block, place, work):  # type: ignore[no-untyped-def]
+    """Add a block to the Gram matrix and, beside it, to the linear term.
+
+    Its mixing variables are in the given place: of the joint form only those of one block are kept.
+    """
+    values, size, cost = target.blocks.values[block], target.blocks.n_columns, target.cost[block]
+    omega, pull, heavy = work.omega[place], work.pull[place], cost.dtype.type(target.heavy)
+    n_heavy = scale_columns(values, size, omega, pull, cost, heavy, work.root, work.scaled)
     add_gram(work.scaled, work.product, work.gram)
-    if heavy:
-        add_heavy_rows(values, size, omega, pull, limit, work.gram)
+    if n_heavy:
+        add_heavy_rows(values, size, omega, pull, cost, heavy, work.gram)
 
 
-@jit
+@inner_borrowing_jit
+def add_blocks(target, state, weights, chosen, rng, work):  # type: ignore[no-untyped-def]
+    """Add all blocks to the Gram matrix, with fresh mixing variables given the weights."""
+    for block in range(state.scores.shape[0]):
+        block_scores(target.blocks.values[block], weights, state.scores[block, chosen])
+        augment(target, state, block, 0, chosen, rng, work)
+        accumulate(target, block, 0, work)
+
+
+@inner_jit
 def draw_gaussian(precision, linear, rng, out):  # type: ignore[no-untyped-def]
     """Draw from ``N(P^-1 v, P^-1)`` with the lower triangle of ``P`` given."""
     size = out.shape[0]
@@ -169,7 +198,7 @@ def draw_gaussian(precision, linear, rng, out):  # type: ignore[no-untyped-def]
             out[j] -= lower[i, j] * out[i]
 
 
-@jit
+@inner_borrowing_jit
 def prior_terms(target, state, chosen, work):  # type: ignore[no-untyped-def]
     """Start ``work.gram`` and ``work.linear`` with the prior of one class given the others."""
     size = target.blocks.n_columns
@@ -209,17 +238,13 @@ def refresh_scores(target, state, chosen):  # type: ignore[no-untyped-def]
         block_scores(target.blocks.values[block], weights, state.scores[block, chosen])
 
 
-@jit
+@inner_jit
 def draw_class(target, state, chosen, rng, work):  # type: ignore[no-untyped-def]
     """Draw the weights of one class jointly, from a Gram matrix over all rows."""
     size = target.blocks.n_columns
     prior_terms(target, state, chosen, work)
     weights = state.weights[chosen * size : (chosen + 1) * size]
-    for block in range(state.scores.shape[0]):
-        scores = state.scores[block]
-        block_scores(target.blocks.values[block], weights, scores[chosen])
-        augment(target, scores, block, chosen, rng, work)
-        accumulate(target, block, work)
+    add_blocks(target, state, weights, chosen, rng, work)
     for i in range(size):
         work.linear[i] += work.gram[i, size]
         for j in range(i):
@@ -229,14 +254,14 @@ def draw_class(target, state, chosen, rng, work):  # type: ignore[no-untyped-def
         refresh_scores(target, state, chosen)
 
 
-@jit
+@inner_jit
 def draw_class_by_coordinate(target, state, chosen, rng, work):  # type: ignore[no-untyped-def]
     """Draw the weights of one class one at a time given the mixing variables, in O(rows) each."""
     size = target.blocks.n_columns
     prior_terms(target, state, chosen, work)
     refresh_scores(target, state, chosen)
     for block in range(state.scores.shape[0]):
-        augment(target, state.scores[block], block, chosen, rng, work)
+        augment(target, state, block, block, chosen, rng, work)
     for j in range(size):
         place = chosen * size + j
         precision, linear = work.gram[j, j], work.linear[j]
@@ -284,7 +309,7 @@ def redraw_common(target, state, rng):  # type: ignore[no-untyped-def]
         refresh_scores(target, state, k)
 
 
-@jit
+@inner_jit
 def sweep(target, state, rng, work, by_coordinate):  # type: ignore[no-untyped-def]
     """One sweep over all unknowns."""
     shrink(target, state, rng)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_borrowing_jit, inner_jit
 from bayesmargin.problem import Problem
 from bayesmargin.types import FloatArray
 
@@ -53,71 +53,82 @@ def blocked(blocks: Blocks, per_row: Any) -> Any:
     return padded.reshape(count, size)
 
 
-@jit
+@inner_borrowing_jit
 def block_scores(block, weights, out):  # type: ignore[no-untyped-def]
     """Scores of the rows of a block: ``out[k] = sum_j weights[j] block[j, k]``."""
+    real = block.dtype.type
+    whole = weights.shape[0] // TILE * TILE
     out[:] = 0.0
-    for j in range(weights.shape[0]):
-        weight = block.dtype.type(weights[j])
-        column = block[j]
+    for j in range(0, whole, TILE):
+        c0, c1, c2, c3 = block[j], block[j + 1], block[j + 2], block[j + 3]
+        w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        r0, r1, r2, r3 = real(w0), real(w1), real(w2), real(w3)
+        for k in range(out.shape[0]):
+            out[k] += (r0 * c0[k] + r1 * c1[k]) + (r2 * c2[k] + r3 * c3[k])
+    for j in range(whole, weights.shape[0]):
+        column, weight = block[j], real(weights[j])
         for k in range(out.shape[0]):
             out[k] += weight * column[k]
 
 
-@jit
-def scale_columns(block, size, omega, pull, limit, root, scaled):  # type: ignore[no-untyped-def]
+@inner_borrowing_jit
+def scale_columns(block, size, omega, pull, cost, heavy, root, scaled):  # type: ignore[no-untyped-def]
     r"""Write the columns :math:`\sqrt{\omega}\,x_j` and, after them, :math:`t/\sqrt{\omega}`.
 
     With :math:`t` the pull of a row, the products of that last column with the others are the
-    linear term of the weights, at no further pass. Rows with ``omega`` above their ``limit`` are
-    left out, for :func:`add_heavy_rows`; their number is returned.
+    linear term of the weights, at no further pass. Rows with ``1/lambda`` above ``heavy`` are left
+    out, for :func:`add_heavy_rows`; their number is returned.
     """
-    heavy = 0
+    zero, one, tiny = root.dtype.type(0.0), root.dtype.type(1.0), root.dtype.type(1e-30)
+    extra, limit, n_heavy = scaled[size], heavy * root.dtype.type(0.25), zero
     for k in range(root.shape[0]):
-        light = omega[k] <= limit[k]
-        root[k] = omega[k] if light else 0.0
-        heavy += not light
-    extra, tiny = scaled[size], root.dtype.type(1e-30)
-    for k in range(root.shape[0]):
-        extra[k] = pull[k]
-    for k in range(root.shape[0]):
-        light = root[k] > tiny
-        root[k] = math.sqrt(root[k])
-        extra[k] = extra[k] / root[k] if light else root.dtype.type(0.0)
+        light = omega[k] <= limit * cost[k] * cost[k]
+        kept = omega[k] if light else zero
+        n_heavy += zero if light else one
+        weight = math.sqrt(kept)
+        root[k] = weight
+        extra[k] = (pull[k] if light else zero) / max(weight, tiny)
     for j in range(size):
         column, out = block[j], scaled[j]
         for k in range(root.shape[0]):
             out[k] = root[k] * column[k]
-    return heavy
+    return n_heavy
 
 
-@jit
-def add_heavy_rows(block, size, omega, pull, limit, gram):  # type: ignore[no-untyped-def]
+@inner_borrowing_jit
+def add_heavy_rows(block, size, omega, pull, cost, heavy, gram):  # type: ignore[no-untyped-def]
     """Add the few rows that :func:`scale_columns` left out to ``gram``, in double precision."""
+    limit = heavy * omega.dtype.type(0.25)
     for k in range(omega.shape[0]):
-        if omega[k] > limit[k]:
+        if omega[k] > limit * cost[k] * cost[k]:
             for i in range(size):
-                value = float(block[i, k])
+                value = np.float64(block[i, k])
                 gram[i, size] += pull[k] * value
                 for j in range(i, size):
                     gram[i, j] += omega[k] * value * block[j, k]
 
 
-@jit
+@inner_borrowing_jit
 def add_gram(scaled, product, gram):  # type: ignore[no-untyped-def]
     """Add ``scaled @ scaled.T`` to the upper triangle of ``gram``."""
     if scaled.shape[0] > WIDE:
-        np.dot(scaled, scaled.T, product)
-        for i in range(gram.shape[0]):
-            for j in range(i, gram.shape[0]):
-                gram[i, j] += product[i, j]
+        _add_product(scaled, product, gram)
         return
     for i in range(0, scaled.shape[0], TILE):
         for j in range(i, scaled.shape[0], TILE):
             _add_tile(scaled, i, j, gram)
 
 
-@jit
+@inner_jit
+def _add_product(scaled, product, gram):  # type: ignore[no-untyped-def]
+    """The same by the BLAS."""
+    np.dot(scaled, scaled.T, product)
+    for i in range(gram.shape[0]):
+        for j in range(i, gram.shape[0]):
+            gram[i, j] += product[i, j]
+
+
+@inner_borrowing_jit
 def _add_tile(scaled, i, j, gram):  # type: ignore[no-untyped-def]
     """Products of four columns with four others: sixteen sums that stay in registers."""
     zero = scaled.dtype.type(0.0)

@@ -21,6 +21,7 @@ from bayesmargin.samplers.augmentation import (
 )
 from bayesmargin.samplers.augmentation_blocks import blocked, blocks_of
 from bayesmargin.samplers.augmentation_single import heavy_limit, in_single, single_is_enough
+from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, wide_sweep
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
 from bayesmargin.types import FloatArray
@@ -36,15 +37,15 @@ def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
     blocks, cost = blocks_of(problem), problem.cost.astype(float)
     if arithmetic == "single" or (arithmetic == "auto" and single_is_enough(problem, blocks)):
         blocks = in_single(blocks)
-    label = problem.sign.astype(np.int64) if problem.is_binary else problem.label.astype(np.int64)
-    prior, size = problem.prior, problem.n_weights
+    label = problem.sign.astype(np.int32) if problem.is_binary else problem.label.astype(np.int32)
+    prior, size, real = problem.prior, problem.n_weights, blocks.values.dtype
     gaussian = isinstance(prior, GaussianBelief)
     full = gaussian and prior.precision.ndim == 2  # type: ignore[union-attr]
     return Augmented(
         blocks=blocks,
         label=blocked(blocks, label),
-        cost=blocked(blocks, cost),
-        heavy=blocked(blocks, heavy_limit(blocks, cost)),
+        cost=blocked(blocks, cost.astype(real)),
+        heavy=heavy_limit(blocks),
         margin=float(problem.margin),
         n_classes=problem.n_blocks,
         mean=np.array(prior.mean, dtype=float) if gaussian else np.zeros(size),  # type: ignore[union-attr]
@@ -57,9 +58,12 @@ def _inverse_scale(problem: Problem) -> FloatArray:
     return 1.0 / np.broadcast_to(problem.prior.scale, (problem.n_weights,))  # type: ignore[union-attr]
 
 
-def gibbs_state(problem: Problem, target: Augmented, weights: FloatArray) -> GibbsState:
+def gibbs_state(
+    problem: Problem, target: Augmented, weights: FloatArray, rng: np.random.Generator
+) -> GibbsState:
     """State at ``weights`` with scores in place."""
     count, _, size = target.blocks.values.shape
+    in_lanes = target.blocks.values.dtype == np.float32
     prior = problem.prior
     diagonal = isinstance(prior, GaussianBelief) and prior.precision.ndim == 1
     precision = prior.precision if diagonal else np.ones(problem.n_weights)  # type: ignore[union-attr]
@@ -67,6 +71,7 @@ def gibbs_state(problem: Problem, target: Augmented, weights: FloatArray) -> Gib
         weights=np.array(weights, dtype=float),
         precision=np.array(precision, dtype=float),
         scores=np.zeros((count, target.n_classes, size), target.blocks.values.dtype),
+        lanes=new_lanes(rng, size if in_lanes else 0),
         clock=np.zeros(1, dtype=np.int64),
     )
     for k in range(target.n_classes):
@@ -146,7 +151,7 @@ class AugmentationGibbs(Sampler):
         columns than rows), or one after another (:math:`D n`, slower mixing).
     arithmetic : {"auto", "double", "single"}
         Precision of the rows and of sums over 256 of them in the joint form; all else is double.
-        Single precision sweeps half as fast again. "auto" takes it for large problems where it
+        Single precision sweeps twice as fast. "auto" takes it for large problems where it
         changes the precision matrix of the weights by less than one part in 10^5 in any direction
         (:mod:`bayesmargin.samplers.augmentation_single`).
     legacy_frozen_argmax : bool
@@ -206,7 +211,7 @@ class AugmentationGibbs(Sampler):
         rows = np.asarray(problem.source.take(index), dtype=float)
         chains = []
         for rng in generators[:-1]:
-            state = gibbs_state(problem, target, np.zeros(problem.n_weights))
+            state = gibbs_state(problem, target, np.zeros(problem.n_weights), rng)
             work = gibbs_work(target)
             chains.append(GibbsChain(problem, target, state, work, rng, form, rows))
         checked = target.matrix.size == 0

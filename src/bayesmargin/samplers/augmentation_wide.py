@@ -31,7 +31,7 @@ def augment_class(target, state, chosen, rng, work):  # type: ignore[no-untyped-
     """Draw the mixing variables of all rows as seen by one class."""
     refresh_scores(target, state, chosen)
     for block in range(state.scores.shape[0]):
-        augment(target, state.scores[block], block, chosen, rng, work)
+        augment(target, state, block, block, chosen, rng, work)
 
 
 def draw_wide(

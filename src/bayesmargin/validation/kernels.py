@@ -24,6 +24,7 @@ from bayesmargin.samplers import (
 )
 from bayesmargin.samplers.augmentation import gibbs_work, record_sweeps, refresh_scores
 from bayesmargin.samplers.augmentation_settings import GibbsChain, augmented, gibbs_state
+from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.hamiltonian import hamiltonian_state
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
 from bayesmargin.samplers.stochastic import StochasticSampler
@@ -74,14 +75,17 @@ def _hamiltonian(sampler: Any, problem: Problem, thin: int) -> Kernel:
 
 
 def _gibbs(sampler: AugmentationGibbs, problem: Problem, thin: int) -> Kernel:
-    target, form = augmented(problem), sampler.chosen_form(problem)
-    state, work = gibbs_state(problem, target, np.zeros(problem.n_weights)), gibbs_work(target)
+    form, start = sampler.chosen_form(problem), np.random.default_rng(0)
+    target = augmented(problem, sampler.arithmetic if form == "joint" else "double")
+    state = gibbs_state(problem, target, np.zeros(problem.n_weights), start)
+    work, size = gibbs_work(target), 2 * state.lanes.shape[1]
     rows = np.asarray(problem.source.take(np.arange(problem.source.n_rows)), dtype=float)
     draws = np.empty((1, problem.n_weights))
-    chain = GibbsChain(problem, target, state, work, np.random.default_rng(0), form, rows)
+    chain = GibbsChain(problem, target, state, work, start, form, rows)
 
     def kernel(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         state.weights[:] = weights
+        state.lanes[:] = new_lanes(rng, size)
         if target.n_classes > 1:  # a class reads the scores of the others
             for k in range(target.n_classes):
                 refresh_scores(target, state, k)
