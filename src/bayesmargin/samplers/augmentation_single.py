@@ -1,13 +1,14 @@
 r"""Single precision for the rows of the augmentation sweep, where it changes nothing.
 
 A sweep takes half the time in single precision: its matrix products, and the mixing variables,
-which are made of 32 random bits each (:mod:`bayesmargin.samplers.augmentation_variates`). Rounding the rows and the sums
-over a block changes the precision matrix :math:`P` of the weights to :math:`P + E`. What matters is
-:math:`E` beside :math:`P`: with :math:`P = LL^T`, no variance of a draw changes by more than the
-norm of :math:`L^{-1} E L^{-T}`. :func:`loss_in_single` measures that norm at mixing variables of
-one, and :func:`single_is_enough` asks for less than :data:`LARGEST_LOSS`, which no Monte Carlo
-estimate of fewer than :math:`10^{10}` draws could see. Nearly collinear columns, or columns with
-a mean far above their spread, fail this test and stay in double precision.
+which are made of 32 random bits each (:mod:`bayesmargin.samplers.augmentation_variates`). Rounding
+the rows and the sums over a block changes the precision matrix :math:`P` of the weights to
+:math:`P + E`. What matters is :math:`E` beside :math:`P`: with :math:`P = LL^T`, no variance of a
+draw changes by more than the norm of :math:`L^{-1} E L^{-T}`. :func:`loss_in_single` measures that
+norm at mixing variables of one, and :func:`single_is_enough` asks for less than
+:data:`LARGEST_LOSS`, which no Monte Carlo estimate of fewer than :math:`10^{10}` draws could see.
+Nearly collinear columns, or columns with a mean far above their spread, fail this test and stay in
+double precision.
 
 The mixing variables have heavy tails: now and then a row close to its kink gets
 :math:`1/\lambda` of millions, and its rounding would drown the others in its block. Rows with
