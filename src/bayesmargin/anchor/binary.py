@@ -167,6 +167,10 @@ def newton(
             factor, log_det = inverse_factor(mixed)
             move = -factor @ (factor.T @ gradient)
             proposal = GaussianAnchor(anchor.mean + length * move, factor, iterations)
+            if start is None and iterations == 1:
+                # From the broad start the first step is that of linear discriminant analysis:
+                # good before the pass that judges it. Later ones may be too long.
+                tell(proposal.mean)
             value, new_gradient, new_hessian = energy(proposal)
             new_divergence = value + 0.5 * log_det
             if new_divergence <= divergence + 1e-6 * (1.0 + abs(divergence)) or length < 1e-3:

@@ -23,13 +23,18 @@ import numpy as np
 from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import ndtr
-from threadpoolctl import threadpool_limits
 
 from bayesmargin.anchor.listening import tell
 from bayesmargin.anchor.wide_multiclass import softmax_energy
 from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
-from bayesmargin.rows.blocks import block_products, block_scores, block_square_sum, block_sum
+from bayesmargin.rows.blocks import (
+    block_products,
+    block_scores,
+    block_square_sum,
+    block_sum,
+    one_blas_thread,
+)
 from bayesmargin.types import FloatArray
 
 ROUNDS = 5
@@ -138,7 +143,7 @@ class _Passes:
 
 def fit_wide_anchor(problem: Problem, rng: np.random.Generator) -> WideAnchor:
     """Diagonal Gaussian near the posterior, with its stiff directions."""
-    with threadpool_limits(1, "blas"):  # vectors only: threads would wait longer than they work
+    with one_blas_thread():  # vectors only: threads would wait longer than they work
         return _fitted(problem, rng)
 
 

@@ -5,10 +5,11 @@ longer waking its threads than multiplying; sparse blocks need their own loops a
 """
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from bayesmargin.compiling import jit
 from bayesmargin.rows.layout import (
@@ -27,9 +28,21 @@ GATHERED_BYTES = 1 << 27  # up to here rows are copied into the order in which t
 Block = FloatArray | SparseRows
 
 
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Looking for the libraries takes as long as a pass over some thousand rows: once is enough."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """One BLAS thread in this context."""
+    limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+    return limited
+
+
 def narrow_blas(n_columns: int) -> AbstractContextManager[Any]:
     """One BLAS thread while blocks are narrow; on a busy machine waiting for more costs tenfold."""
-    return threadpool_limits(1, "blas") if n_columns < THREADS_PAY else nullcontext()
+    return one_blas_thread() if n_columns < THREADS_PAY else nullcontext()
 
 
 def as_rows(block: Block) -> DenseRows | SparseRows:

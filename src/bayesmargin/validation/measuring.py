@@ -43,6 +43,7 @@ SAMPLERS: dict[str, Sampler] = {
     "SubgradientHMC": SubgradientHMC(thin=1, burn_in=300),
     "LangevinMC": LangevinMC(thin=2, burn_in=300),
     "AugmentationGibbs": AugmentationGibbs(thin=1, burn_in=200),
+    "AugmentationGibbs, single": AugmentationGibbs(arithmetic="single", thin=1, burn_in=200),
     "AusterityMetropolis, epsilon 0": AusterityMetropolis(epsilon=0.0, thin=6, burn_in=600),
     "AusterityMetropolis, epsilon 0.01": AusterityMetropolis(
         epsilon=0.01, batch_size=200, thin=6, burn_in=600
@@ -57,6 +58,7 @@ KERNELS: dict[str, tuple[Sampler, int]] = {
     "SubgradientHMC": (SubgradientHMC(step=0.4, n_steps=4), 1),
     "LangevinMC": (LangevinMC(step=1.0), 1),
     "AugmentationGibbs": (AugmentationGibbs(), 1),
+    "AugmentationGibbs, single": (AugmentationGibbs(arithmetic="single"), 1),
     "AusterityMetropolis": (AusterityMetropolis(epsilon=0.0, step=1.0, preconditioner=None), 3),
     "SSGLD, h 0.15": (SSGLD(step=0.15, **RAW), 60),
     "SSGNHT, h 0.1": (SSGNHT(step=0.1, **RAW), 10),
