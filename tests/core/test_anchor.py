@@ -6,7 +6,7 @@ from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
 from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.binary import SlackMoments
+from bayesmargin.anchor.binary import SlackMoments, expected_hinges, part_sizes, with_prior
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.screening import SCREEN, allocate, gradient_noise, screen
@@ -27,6 +27,21 @@ def test_binary_anchor_is_stationary(two_gaussians):
     covariance = anchor.factor @ anchor.factor.T
     assert np.sqrt(gradient @ covariance @ gradient) < 0.05
     np.testing.assert_allclose(covariance @ hessian, np.eye(5), atol=0.02)
+
+
+@pytest.mark.parametrize("n_rows", [30_000, 900_000])
+def test_a_start_on_some_rows_ends_where_all_rows_do(n_rows):
+    """The last Newton step is believed without a pass; what it leaves is far below one sd."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n_rows, 4)).astype(np.float32)
+    label = (X @ [1.0, -0.5, 0.2, 0.0] + rng.logistic(size=n_rows) > 0).astype(np.int64)
+    problem = make_problem(X, label, intercept=True)
+    assert part_sizes(n_rows, 5)
+    anchor = fit_anchor(problem, rng)
+    _, gradient, hessian = with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
+    covariance = anchor.factor @ anchor.factor.T
+    assert np.sqrt(gradient @ covariance @ gradient / 5) < 0.1
+    np.testing.assert_allclose(covariance @ hessian, np.eye(5), atol=0.15)
 
 
 def test_the_mode_is_that_of_linear_svc(two_gaussians):

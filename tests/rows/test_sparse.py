@@ -59,6 +59,21 @@ def test_compiled_access_equals_dense_arithmetic(intercept):
     np.testing.assert_allclose(squares, factors @ dense**2, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_columns", [1, 6, 7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_column_by_column_give_the_sums_of_blocks_row_by_row(n_columns, dtype):
+    rng = np.random.default_rng(2)
+    block = rng.standard_normal((50, n_columns)).astype(dtype)
+    columns = np.asfortranarray(block)
+    weights, scale = rng.standard_normal(n_columns), rng.random(n_columns)
+    scores, norms = block_scores(columns, weights, scale)
+    np.testing.assert_allclose(scores, block.astype(float) @ weights, atol=1e-12)
+    np.testing.assert_allclose(norms, np.linalg.norm(block.astype(float) * scale, axis=1))
+    factors, total = rng.standard_normal(50), np.ones(n_columns)
+    block_sum(columns, factors, total)
+    np.testing.assert_allclose(total, 1.0 + factors @ block.astype(float), atol=1e-12)
+
+
 def test_narrow_matrices_come_as_dense_blocks():
     matrix = sparse.random_array((30, 20), density=0.2, rng=4, format="csr")
     source = SparseSource(matrix, intercept=True)

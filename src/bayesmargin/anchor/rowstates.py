@@ -78,7 +78,7 @@ def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | Non
         reach = problem.cost[span][kept] * width[kept]
         parts.append((span.start + kept, centre[kept], distance[kept], reach))
         if keep:
-            rows.append(values[kept])
+            rows.append(np.ascontiguousarray(values[kept]))
     place, slack, distance, reach = (np.concatenate(part) for part in zip(*parts, strict=True))
     reference = (slack > 0.0).astype(np.int64)
     gathered = np.concatenate(rows) if keep else None

@@ -45,6 +45,11 @@ def narrow_blas(n_columns: int) -> AbstractContextManager[Any]:
     return one_blas_thread() if n_columns < THREADS_PAY else nullcontext()
 
 
+def by_column(block: Any) -> bool:
+    """Whether a block is dense and lies column by column, as those of Parquet files do."""
+    return not isinstance(block, SparseRows) and not block.flags.c_contiguous
+
+
 def as_rows(block: Block) -> DenseRows | SparseRows:
     """Block in the form that compiled code reads."""
     if isinstance(block, SparseRows):
@@ -75,11 +80,14 @@ def block_length(block: Block) -> int:
     return len(block.begin) if isinstance(block, SparseRows) else block.shape[0]
 
 
-def block_scores(block: Block, weights: FloatArray, scale: FloatArray) -> tuple[Any, Any]:
+def block_scores(block: Any, weights: FloatArray, scale: FloatArray) -> tuple[Any, Any]:
     """Inner products of the rows with ``weights``, and norms of the rows times ``scale``."""
     size = block_length(block)
     scores, norms = np.empty(size), np.empty(size)
-    _scores(as_rows(block), weights, scale * scale, scores, norms)
+    if by_column(block):
+        _column_scores(np.ascontiguousarray(block.T), weights, scale * scale, scores, norms)
+    else:
+        _scores(as_rows(block), weights, scale * scale, scores, norms)
     return scores, norms
 
 
@@ -90,9 +98,12 @@ def block_products(block: Block, weights: FloatArray) -> FloatArray:
     return scores
 
 
-def block_sum(block: Block, factors: FloatArray, total: FloatArray) -> None:
+def block_sum(block: Any, factors: FloatArray, total: FloatArray) -> None:
     """Add the rows, each times its factor, to ``total``."""
-    _sum(as_rows(block), factors, total)
+    if by_column(block):
+        _column_sum(np.ascontiguousarray(block.T), factors, total)
+    else:
+        _sum(as_rows(block), factors, total)
 
 
 def block_square_sum(block: Block, factors: FloatArray, total: FloatArray) -> None:
@@ -125,3 +136,32 @@ def _square_sum(rows, factors, total):  # type: ignore[no-untyped-def]
     for i in range(factors.shape[0]):
         if factors[i] != 0.0:
             row_square_add(rows, i, factors[i], total)
+
+
+@jit
+def _column_scores(columns, weights, squares, scores, norms):  # type: ignore[no-untyped-def]
+    """The same for columns, two at a time: sums over the rows of a block stay in the cache."""
+    scores[:] = 0.0
+    norms[:] = 0.0
+    count = columns.shape[0]
+    for j in range(0, count, 2):
+        k = min(j + 1, count - 1)
+        first, second = columns[j], columns[k]
+        one, other = weights[j], weights[k] if k > j else 0.0
+        spread, rest = squares[j], squares[k] if k > j else 0.0
+        for i in range(scores.shape[0]):
+            x, y = np.float64(first[i]), np.float64(second[i])
+            scores[i] += one * x + other * y
+            norms[i] += spread * x * x + rest * y * y
+    for i in range(norms.shape[0]):
+        norms[i] = np.sqrt(norms[i])
+
+
+@jit
+def _column_sum(columns, factors, total):  # type: ignore[no-untyped-def]
+    for j in range(columns.shape[0]):
+        column = columns[j]
+        part = 0.0
+        for i in range(factors.shape[0]):
+            part += factors[i] * column[i]
+        total[j] += part

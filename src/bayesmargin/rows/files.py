@@ -7,6 +7,7 @@ needs in memory.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.types import IntArray
 
 MEMORY = 256 << 20  # bytes for pieces of a file, unless the user says otherwise
+BLOCK = 1 << 18  # numbers in a block of dense rows, which stays in a core's cache
 
 
 class FileRows(ABC):
@@ -39,11 +41,16 @@ class FileRows(ABC):
     labels: Any
     feature_names: list[str] | None
     memory: int
+    ahead: int = 1
+    """Pieces that are read in advance."""
     _sample: tuple[IntArray, Any] | None = None
 
     @abstractmethod
-    def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield ``(first row, matrix)`` from beginning to end, dense or CSR."""
+    def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
+        """Yield ``(first row, matrix)`` from beginning to end, dense or CSR.
+
+        Dense matrices end in a column of ones if there is to be a ``constant``.
+        """
 
     @abstractmethod
     def __getitem__(self, index: IntArray) -> Any:
@@ -51,7 +58,7 @@ class FileRows(ABC):
 
     def parts(self) -> Iterator[Any]:
         """Matrices from beginning to end, the next one read ahead."""
-        for _, part in read_ahead(self.pieces):
+        for _, part in read_ahead(self.pieces, self.ahead):
             yield part
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
@@ -107,12 +114,13 @@ class FileSource:
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield ``(range of rows, their values)`` in order, the next piece read ahead."""
-        for start, part in read_ahead(self.rows.pieces):
-            size = max(1, (1 << 21) // (8 * self.n_columns)) if not sparse.issparse(part) else 8192
+        pieces = partial(self.rows.pieces, self.intercept)
+        for start, part in read_ahead(pieces, self.rows.ahead):
+            size = 8192 if sparse.issparse(part) else max(1, BLOCK // part.shape[1])
             for first in range(0, part.shape[0], size):
                 block = part[first : first + size]
                 span = slice(start + first, start + first + block.shape[0])
-                yield span, self._design(block)
+                yield span, self._design(block) if sparse.issparse(block) else block
 
     def take(self, index: IntArray) -> Any:
         """Values of the rows ``index``, in that order."""
@@ -126,11 +134,7 @@ class FileSource:
     def _design(self, part: Any) -> Any:
         if sparse.issparse(part):
             return SparseSource(part, self.intercept).take(np.arange(part.shape[0]))
-        if not self.intercept:
-            return part
-        design = np.ones((part.shape[0], self.n_columns), dtype=part.dtype)
-        design[:, :-1] = part
-        return design
+        return with_constant(part) if self.intercept else part
 
 
 class NpyRows(FileRows):
@@ -147,11 +151,12 @@ class NpyRows(FileRows):
         self.memory, self.feature_names = memory, None
         self.labels = labels
 
-    def pieces(self) -> Iterator[tuple[int, Any]]:
+    def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end."""
         size = max(1, self.memory // (4 * self.values.dtype.itemsize * self.shape[1]))
         for start in range(0, self.shape[0], size):
-            yield start, floating(np.array(self.values[start : start + size]))
+            part = self.values[start : start + size]
+            yield start, with_constant(part) if constant else floating(np.array(part))
 
     def __getitem__(self, index: IntArray) -> Any:
         """Matrix of some rows, in the order given."""
@@ -169,3 +174,11 @@ def mapped_array(path: Path) -> Any:
 def floating(values: Any) -> Any:
     """Values in single or double precision."""
     return values if values.dtype in (np.float32, np.float64) else values.astype(float)
+
+
+def with_constant(values: Any) -> Any:
+    """Values in single or double precision, with a column of ones after them."""
+    dtype = values.dtype if values.dtype in (np.float32, np.float64) else float
+    result = np.ones((values.shape[0], values.shape[1] + 1), dtype=dtype)
+    result[:, :-1] = values
+    return result

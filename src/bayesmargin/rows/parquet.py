@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.files import BLOCK, FileRows
 from bayesmargin.types import FloatArray, IntArray
 
 SUFFIXES = (".parquet", ".pq")
@@ -25,6 +25,8 @@ class ParquetRows(FileRows):
     memory : int
         Bytes that pieces in memory may take.
     """
+
+    ahead = 8  # blocks of a megabyte
 
     def __init__(self, path: Path, label: str | None, memory: int) -> None:
         self.paths = parquet_files(path)
@@ -45,16 +47,17 @@ class ParquetRows(FileRows):
         self.label = label
         self.labels = None if label is None else self._label_column(label)
 
-    def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield ``(first row, matrix)`` from beginning to end."""
+    def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
+        """Yield ``(first row, matrix)`` from beginning to end, column by column in memory."""
         assert self.feature_names is not None
         size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
         row = 0
         for file in self.paths:
             with _reading(file) as opened:
                 for batch in opened.iter_batches(size, columns=self.feature_names):
-                    yield row, _matrix(batch, file, self.feature_names)
-                    row += batch.num_rows
+                    for part in _matrices(batch, file, self.feature_names, constant):
+                        yield row, part
+                        row += part.shape[0]
 
     def __getitem__(self, index: IntArray) -> FloatArray:
         """Matrix of some rows, in the order given, gathered in one ordered pass."""
@@ -95,7 +98,8 @@ class ParquetRows(FileRows):
             low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
             if low < high:
                 part = batch.take(_arrow().array(wanted[low:high] - first))
-                result[places[low:high]] = _matrix(part, file, self.feature_names)
+                found = list(_matrices(part, file, self.feature_names))
+                result[places[low:high]] = np.concatenate(found)
             first += batch.num_rows
 
     def _label_column(self, label: str) -> Any:
@@ -171,22 +175,24 @@ def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> l
     return [name for name in names if name != label]
 
 
-def _matrix(batch: Any, file: Path, names: list[str]) -> FloatArray:
-    """Columns of a batch as a C-ordered matrix in single precision."""
-    columns = np.empty((len(names), batch.num_rows), dtype=np.float32)
-    for j, name in enumerate(names):
-        column = batch.column(j)
+def _matrices(
+    batch: Any, file: Path, names: list[str], constant: bool = False
+) -> Iterator[FloatArray]:
+    """Blocks of a batch in single precision, each column by column in memory.
+
+    That is how they come; turning them into rows would take longer than all that is done with them.
+    """
+    arrays = []
+    for name, column in zip(names, batch.columns, strict=True):
         if column.null_count:
             row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
             raise ValueError(f"{file}: column {name!r} has no value in row {row} of a batch")
-        columns[j] = column.to_numpy(zero_copy_only=False)
-    return _transposed(columns)
-
-
-def _transposed(columns: FloatArray) -> FloatArray:
-    """Transpose in tiles that fit a core's cache."""
-    n_columns, n_rows = columns.shape
-    result = np.empty((n_rows, n_columns), dtype=columns.dtype)
-    for start in range(0, n_rows, 1024):
-        result[start : start + 1024] = columns[:, start : start + 1024].T
-    return result
+        arrays.append(column.to_numpy(zero_copy_only=False))
+    width = len(names) + int(constant)
+    size = max(1, BLOCK // width)
+    for first in range(0, batch.num_rows, size):
+        columns = np.empty((width, min(size, batch.num_rows - first)), dtype=np.float32)
+        for column, values in zip(columns, arrays, strict=False):
+            column[:] = values[first : first + size]
+        columns[len(names) :] = 1.0
+        yield columns.T

@@ -77,7 +77,7 @@ class SvmlightRows(FileRows):
         self.labels = np.concatenate(labels)
         self.shape = (len(sizes), largest + 1 if n_features is None else n_features)
 
-    def pieces(self) -> Iterator[tuple[int, Any]]:
+    def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, CSR matrix)`` from beginning to end."""
         budget = max(1, self.memory // (4 * ENTRY.itemsize))
         row = 0
