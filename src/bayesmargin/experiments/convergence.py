@@ -218,5 +218,5 @@ def _draw(found: dict[str, dict[str, list[Curve]]], facts: dict[str, Any]) -> An
         axis.set_title(f"{facts[f'{key}_name']}, {facts[f'{key}_rows']:,} rows", fontsize=9)
         axis.set_xlabel("processor seconds", fontsize=9)
     axes[0, 0].set_ylabel("test accuracy", fontsize=9)
-    axes[0, -1].legend(fontsize=7, frameon=False, loc="lower right")
+    axes[0, 1].legend(fontsize=7, frameon=False, loc="lower right")
     return figure
