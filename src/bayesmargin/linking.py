@@ -12,6 +12,7 @@ alone. And a kernel that only other kernels call needs no machine code of its ow
 that is linked into them.
 """
 
+import struct
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -22,6 +23,7 @@ from numba.core.typed_passes import AnnotateTypes
 
 # Each function has a global variable, named so, for the address of what it raises errors with.
 _ENVIRONMENT = "_ZN08NumbaEnv"
+_ADDRESS_BITS = 8 * struct.calcsize("P")
 
 
 class _Library(JITCodeLibrary):
@@ -49,7 +51,7 @@ class _InnerLibrary(_Library):
 
     def _close(self) -> None:
         variables = [
-            f'@"{variable.name}" = common global ptr null'
+            f'@"{variable.name}" = common global i{_ADDRESS_BITS} 0'
             for variable in self._final_module.global_variables
             if variable.name.startswith(_ENVIRONMENT)
         ]
