@@ -9,7 +9,14 @@ from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.experiments.curves import Curve, RunningMean, compiled, follow
 from bayesmargin.experiments.linear_problems import LinearSet
 from bayesmargin.experiments.page import write_page
-from bayesmargin.experiments.results import Result, Verdict, read_facts, read_rows, write_result
+from bayesmargin.experiments.results import (
+    Result,
+    Verdict,
+    read_facts,
+    read_rows,
+    write_result,
+    write_verdicts,
+)
 from bayesmargin.experiments.running import chosen
 from bayesmargin.experiments.search import search
 from bayesmargin.experiments.sizes import Setup
@@ -83,6 +90,20 @@ def test_the_page_names_what_is_absent(tmp_path):
     assert "## Toy" in page
     assert "| smoothing | quick | 3 | 1.5 |" in page
     assert "Not run yet: synthetic_posterior" in page
+
+
+def test_other_seeds_stand_beside_the_first(tmp_path):
+    folder, result = tmp_path / "reproduction", small_result()
+    write_result("smoothing", result, folder, RUN)
+    write_verdicts("smoothing", result, folder, RUN)
+    assert "Other seeds" not in write_page(tmp_path).read_text()
+    for _ in range(2):  # a run that is repeated replaces itself
+        result.verdicts = [Verdict("it is fast", True, "{time:.1f} s")]
+        write_verdicts("smoothing", result, folder, {**RUN, "seed": 4})
+    assert [row["holds"] for row in read_rows(folder / "verdicts.csv")] == [False, True]
+    page = write_page(tmp_path).read_text()
+    assert "Of 1 claims that were run more than\nonce, 0 have the same verdict" in page
+    assert "| smoothing | it is fast | does not | holds |" in page
 
 
 def test_the_running_mean_forgets_the_first_half():

@@ -24,6 +24,13 @@ def reproduce(
         Path,
         typer.Option("--out", "-o", help="Folder for reproduction.md and its reproduction/."),
     ] = Path(),
+    verdicts_only: Annotated[
+        bool,
+        typer.Option(
+            "--verdicts-only",
+            help="Keep the pictures in the folder; record which claims hold with this seed.",
+        ),
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -46,6 +53,6 @@ def reproduce(
         raise usage_error(str(error)) from error
     speak = Output(as_json, quiet)
     size = "quick" if small else "full" if full else "default"
-    page = run(names, Setup(size, seed), out, speak.remark)
+    page = run(names, Setup(size, seed), out, speak.remark, verdicts_only)
     speak.line(f"Written: {page}")
     speak.answer({"page": str(page), "experiments": list(names), "size": size, "seed": seed})

@@ -1,9 +1,10 @@
 """The page that collects pictures, paragraphs, verdicts and cost of all experiments."""
 
 from pathlib import Path
+from typing import Any
 
 from bayesmargin.experiments import NAMES
-from bayesmargin.experiments.results import markdown_table, read_facts
+from bayesmargin.experiments.results import VERDICTS, markdown_table, read_facts, read_rows
 
 HEAD = """# The paper, reproduced
 
@@ -44,10 +45,42 @@ def write_page(out: Path) -> Path:
                 "machine": f"{facts['machine']}, {facts['cores']} cores",
             }
         )
+    seeds = other_seeds(folder)
     absent = [name for name in NAMES if not (folder / f"{name}.txt").exists()]
-    lines = [HEAD, *sections, "## What it cost", "", *markdown_table(costs), ""]
+    lines = [HEAD, *sections, *seeds, "## What it cost", "", *markdown_table(costs), ""]
     if absent:
         lines += [f"Not run yet: {', '.join(absent)}.", ""]
     page = out / "reproduction.md"
     page.write_text("\n".join(lines), encoding="utf-8")
     return page
+
+
+SEEDS = """## Other seeds
+
+All claims of this page, run again with other seeds and sizes
+(`bayesmargin reproduce all --seed 1 --verdicts-only`). Of {claims} claims that were run more than
+once, {same} have the same verdict every time.
+Files: [verdicts with their evidence](reproduction/verdicts.csv).
+"""
+
+
+def other_seeds(folder: Path) -> list[str]:
+    """The section that shows every claim under every seed; empty if each was run only once."""
+    path = folder / VERDICTS
+    rows = read_rows(path) if path.exists() else []
+    runs = sorted({(row["seed"], row["size"]) for row in rows})
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        column = f"seed {row['seed']}, {row['size']}"
+        claim = found.setdefault((row["experiment"], row["claim"]), {})
+        claim[column] = "holds" if row["holds"] else "does not"
+    repeated = [claim for claim in found.values() if len(claim) > 1]
+    if not repeated:
+        return []
+    columns = [f"seed {seed}, {size}" for seed, size in runs]
+    table = [
+        {"experiment": name, "claim": text} | {column: claim.get(column, "") for column in columns}
+        for (name, text), claim in sorted(found.items(), key=lambda item: NAMES.index(item[0][0]))
+    ]
+    same = sum(len(set(claim.values())) == 1 for claim in repeated)
+    return [SEEDS.format(claims=len(repeated), same=same), *markdown_table(table), ""]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
+VERDICTS = "verdicts.csv"
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,27 @@ def write_result(name: str, result: Result, folder: Path, facts: Mapping[str, An
         write_rows(result.table, folder / f"{name}_table.csv")
     save_figure(result.figure, folder / name)
     (folder / f"{name}.txt").write_text(section(name, result, folder), encoding="utf-8")
+
+
+def write_verdicts(name: str, result: Result, folder: Path, facts: Mapping[str, Any]) -> None:
+    """Enter the verdicts of a run into the list of all runs, by experiment, size and seed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, run = folder / VERDICTS, (name, facts["size"], facts["seed"])
+    known = {**result.facts, **result.paper, **facts}
+    fresh = [
+        {
+            "experiment": name,
+            "size": facts["size"],
+            "seed": facts["seed"],
+            "claim": verdict.claim.format(**known),
+            "holds": bool(verdict.holds),
+            "evidence": verdict.evidence.format(**known),
+        }
+        for verdict in result.verdicts
+    ]
+    earlier = read_rows(path) if path.exists() else []
+    kept = [row for row in earlier if (row["experiment"], row["size"], row["seed"]) != run]
+    write_rows(sorted([*kept, *fresh], key=lambda row: (row["experiment"], row["seed"])), path)
 
 
 def read_facts(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from bayesmargin.experiments import NAMES
 from bayesmargin.experiments.clock import one_thread
 from bayesmargin.experiments.page import write_page
-from bayesmargin.experiments.results import Result, write_result
+from bayesmargin.experiments.results import Result, write_result, write_verdicts
 from bayesmargin.experiments.sizes import Setup
 
 
@@ -32,7 +32,11 @@ def chosen(name: str) -> tuple[str, ...]:
 
 
 def reproduce(
-    names: Iterable[str], setup: Setup, out: Path, say: Callable[[str], None] = print
+    names: Iterable[str],
+    setup: Setup,
+    out: Path,
+    say: Callable[[str], None] = print,
+    verdicts_only: bool = False,
 ) -> Path:
     """Run experiments; write their files to ``out/reproduction`` and the page beside that folder.
 
@@ -46,6 +50,9 @@ def reproduce(
         Folder of the page; made if absent.
     say : callable
         Receives a line at the start and end of every experiment.
+    verdicts_only : bool
+        Leave pictures and numbers in the folder as they are and only record which claims hold: for
+        other seeds.
 
     Returns
     -------
@@ -71,6 +78,8 @@ def reproduce(
             "python": platform.python_version(),
         }
         result.facts.setdefault("search_seconds", 0.0)
-        write_result(name, result, out / "reproduction", facts)
+        write_verdicts(name, result, out / "reproduction", facts)
+        if not verdicts_only:
+            write_result(name, result, out / "reproduction", facts)
         say(f"{name}: done in {facts['seconds']:.0f} s of processor time")
     return write_page(out)
