@@ -14,7 +14,7 @@ class BiasWarning(BayesmarginWarning):
 
 
 class StepSizeWarning(BayesmarginWarning):
-    """A step was too large for the target and was made smaller."""
+    """A step was too large for the target and was made smaller, or it is so small that it drags."""
 
 
 class InterruptedWarning(BayesmarginWarning):

@@ -8,6 +8,7 @@ check, fails.
 """
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ from bayesmargin.anchor.listening import listening
 from bayesmargin.chains import collected, run_chains
 from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
 from bayesmargin.diagnostics import Diagnostics, rhat
-from bayesmargin.errors import DivergenceError
+from bayesmargin.errors import DivergenceError, StepSizeWarning
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
@@ -28,6 +29,7 @@ from bayesmargin.types import FloatArray, IntArray
 from bayesmargin.verdict import biased, diagnose, enough, warn_of
 
 ROUND_SECONDS = 0.3
+LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
 MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback
 MAX_EXTENSIONS = 3  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
@@ -111,7 +113,16 @@ class _Supervisor:
             self.progress.update("preparing", steps, steps, "")
 
         with listening(show if self.progress.shown else None):
-            return sampler.start(self.problem, generators)
+            ensemble = sampler.start(self.problem, generators)
+        if ensemble.step_is_given and ensemble.adaptive and ensemble.warmup > LONGEST_WARMUP:
+            warnings.warn(
+                f"with step={ensemble.info['step']:g} a chain needs {ensemble.thin:,} iterations "
+                f"from one draw to the next and {ensemble.warmup:,} to warm up: choose a larger "
+                "step, leave the step out, or set burn_in and thin",
+                StepSizeWarning,
+                stacklevel=2,
+            )
+        return ensemble
 
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
         """Run and drop the warm-up; mend step and anchor when it shows that they are poor."""

@@ -9,7 +9,13 @@ import pytest
 
 import bayesmargin.chains
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.errors import BiasWarning, ConvergenceWarning, DivergenceError, InterruptedWarning
+from bayesmargin.errors import (
+    BiasWarning,
+    ConvergenceWarning,
+    DivergenceError,
+    InterruptedWarning,
+    StepSizeWarning,
+)
 from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT
 
 
@@ -192,3 +198,17 @@ def test_learned_scales_report_a_sensible_temperature(preconditioner):
         model = BayesianLinearSVC(sampler=sampler, random_state=0, n_draws=500).fit(X, y)
     assert 1.0 <= model.diagnostics_.temperature < 10.0
     assert model.score(X, y) > 0.7
+
+
+def test_a_step_that_takes_ages_is_remarked_on(monkeypatch):
+    class StopError(Exception):
+        pass
+
+    def stop(*_):
+        raise StopError
+
+    monkeypatch.setattr("bayesmargin.sampling.run_chains", stop)
+    slow = BayesianLinearSVC(sampler=SSGLD(step=1e-4), n_draws=5, n_chains=2, random_state=0)
+    said = pytest.warns(StepSizeWarning, match=r"step=0.0001 .* iterations .* warm up")
+    with said, pytest.raises(StopError):
+        slow.fit(*noisy_rows(100, 3))
