@@ -110,7 +110,7 @@ def main() -> None:
     seen = np.cumsum(sizes)
     marks = [1000, 1500, 2000, 2500, 3000, 4000, n_documents, 6 * n_documents]
     looks = {int(np.searchsorted(seen, mark)) + 1 for mark in marks}
-    sweeps = {1, 2, 4, 6, 8, 10, 15, 20, 30, 60, 80, 100, 150, 200, options.sweeps}
+    sweeps = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 60, 80, 100, 150, 200, options.sweeps}
     seeds = range(options.seeds)
     parts = {
         "default": lambda: [fit_default(seed, data) for seed in seeds],

@@ -119,7 +119,7 @@ def follow(
     judge : callable
         Figure of a weight vector, such as its accuracy on test rows.
     seconds : float
-        Processor time; a round that has begun is finished.
+        Processor time from the moment the chain can begin; a round that has begun is finished.
     seed : int
     thin : int, optional
         Iterations between the draws that enter the mean; the sampler's own choice by default.
@@ -137,7 +137,8 @@ def follow(
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
     curve.prepared, anchored = watch.seconds, bool(curve.seconds)
     step, size, following = thin or ensemble.thin, 1, watch.seconds + first
-    while watch.seconds < seconds or not mean.counts:
+    end = curve.prepared + seconds
+    while watch.seconds < end or not mean.counts:
         before = watch.seconds
         try:
             with watch.running():
@@ -147,12 +148,12 @@ def follow(
         except DivergenceError:
             curve.diverged = True
             return curve
-        noisy = anchored and sum(mean.counts) < ENOUGH and watch.seconds < seconds
-        if not noisy and (watch.seconds >= following or watch.seconds >= seconds):
+        noisy = anchored and sum(mean.counts) < ENOUGH and watch.seconds < end
+        if not noisy and (watch.seconds >= following or watch.seconds >= end):
             _look(curve, watch, mean.mean(), sum(mean.counts), judge)
             following = curve.prepared + GROWTH * (watch.seconds - curve.prepared)
         pace = max((watch.seconds - before) / size, 1e-7)
-        room = min(following, seconds) - watch.seconds
+        room = min(following, end) - watch.seconds
         size = int(np.clip(room / pace, 1, min(4 * size, MOST_DRAWS)))
     return curve
 
