@@ -27,22 +27,21 @@ def _chain(spread):
 
 
 @jit
-def _count_choices(rows, assignment, components, base, hinge, work):
+def _count_choices(mixture, work):
     """How often the short cut keeps a row, all weights move it, and both happen at once."""
+    rows = mixture.rows
     kept = moved = both = 0
     for d in range(rows.labels.shape[0]):
         for twentieth in range(1, 21):
             chance = twentieth / 20
             work.fresh_weight[0] = rows.log_base[d] + rows.log_evidence[d]
-            found = weigh_own(d, rows, assignment, components, base, hinge, work)
+            found = weigh_own(d, mixture, work)
             own = work.log_weight[0]
             if found == 0:
                 continue
-            short = stays(d, chance, own, rows, assignment, components, base, hinge, work)
+            short = stays(d, chance, own, mixture, work)
             best = max(own, work.fresh_weight[0])
-            found, best = log_weights(
-                d, best, found, rows, assignment, components, base, hinge, work
-            )
+            found, best = log_weights(d, best, found, mixture, work)
             work.log_weight[found] = work.fresh_weight[0]
             chosen = _pick(chance, work.log_weight, found + 1, best)
             kept += short
@@ -54,10 +53,7 @@ def _count_choices(rows, assignment, components, base, hinge, work):
 @pytest.mark.parametrize("spread", [0.5, 4.0])
 def test_a_row_kept_by_the_short_cut_is_kept_by_all_weights(spread):
     chain = _chain(spread)
-    kept, moved, both = _count_choices(
-        chain.rows, chain.assignment, chain.components, chain.base, HINGE,
-        make_work(chain.components, 1),
-    )  # fmt: skip
+    kept, moved, both = _count_choices(chain.mixture, make_work(chain.components, 1))
     assert both == 0
     assert kept > 1000
     assert moved > 100

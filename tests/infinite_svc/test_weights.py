@@ -30,11 +30,11 @@ THREE = (
 
 
 @jit
-def _run(method, rng, rows, assignment, components, base, hinge, draws):
+def _run(method, rng, mixture, draws):
     for t in range(draws.shape[0]):
-        refresh_anchor(0, rows, assignment, components, hinge)
-        update_experts(method, rng, rows, assignment, components, base, hinge)
-        copy_matrix(components.weights[0], draws[t])
+        refresh_anchor(0, mixture)
+        update_experts(method, rng, mixture)
+        copy_matrix(mixture.components.weights[0], draws[t])
 
 
 def _draws(problem, method, number, seed=3):
@@ -46,7 +46,7 @@ def _draws(problem, method, number, seed=3):
         np.zeros(len(labels), int), int(labels.max()) + 1, 1.0,
     )  # fmt: skip
     draws = np.empty((number, *chain.components.weights.shape[1:]))
-    _run(method, chain.rng, rows, chain.assignment, chain.components, base, HINGE, draws)
+    _run(method, chain.rng, chain.mixture, draws)
     return draws[number // 20 :]
 
 

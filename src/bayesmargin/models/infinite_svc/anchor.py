@@ -26,7 +26,7 @@ from bayesmargin.models.infinite_svc.dense import (
     invert_lower,
 )
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 _SAMPLE = 64
@@ -34,10 +34,9 @@ _PRIOR_DOMINATES = 40.0
 
 
 @inner_jit
-def refresh_anchor(
-    slot: int, rows: Rows, assignment: Assignment, components: Components, hinge: Hinge
-) -> None:
+def refresh_anchor(slot: int, mixture: Mixture) -> None:
     """Make the current weights of a component its anchor, by a pass over its members."""
+    rows, assignment, components, _, hinge = mixture
     scores = np.empty(components.weights.shape[1])
     pull = components.pull[slot]
     pull[:, :] = 0.0
@@ -80,21 +79,14 @@ def curvature_share(hinge: Hinge, sharpness: float, vectors: int) -> float:
 
 
 @inner_borrowing_jit
-def count_update(
-    slot: int,
-    renewal: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
+def count_update(slot: int, renewal: int, mixture: Mixture) -> None:
     """Note one more update of a component's weights; every ``renewal`` its metric is renewed.
 
     The metric is estimated from a sample of the members.
     Where the prior dominates (few members a class) a multiple of the identity does; ``width`` is
     then its inverse square root, and zero where the full whitener is in use.
     """
+    rows, assignment, components, base, hinge = mixture
     components.age[slot] += 1
     if (components.age[slot] - 1) % renewal != 0:
         return
@@ -160,11 +152,7 @@ def whitened_gradient(
     rng: np.random.Generator,
     slot: int,
     batch: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
+    mixture: Mixture,
     scores: FloatArray,
     gradient: FloatArray,
     force: FloatArray,
@@ -174,6 +162,7 @@ def whitened_gradient(
     The share of rows near the kink goes into the running mean of the sharpness. ``batch`` = 0 uses
     the anchor alone, which is exact while the weights have not moved.
     """
+    rows, assignment, components, base, hinge = mixture
     begin, end = assignment.start[slot], assignment.start[slot + 1]
     count = end - begin
     weights = components.weights[slot]

@@ -18,15 +18,7 @@ from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.births import auxiliary_weights, start_component
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import change_member
-from bayesmargin.models.infinite_svc.state import (
-    Assignment,
-    Base,
-    Components,
-    Hinge,
-    Rows,
-    close_slot,
-    group_members,
-)
+from bayesmargin.models.infinite_svc.state import Mixture, close_slot, group_members
 from bayesmargin.models.infinite_svc.weighing import (
     NEGLIGIBLE,
     Work,
@@ -61,11 +53,7 @@ def _pass_stayers(
     rng: np.random.Generator,
     visits: IntArray,
     begin: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
+    mixture: Mixture,
     log_concentration: float,
     scheme: int,
     work: Work,
@@ -75,22 +63,20 @@ def _pass_stayers(
     With the place in ``visits`` come the uniform number of that row, whether its own component is
     weighed in ``work`` (1) or holds no other row (0), and the largest log weight so far.
     """
+    rows, assignment, components, _, _ = mixture
     for visit in range(begin, visits.shape[0]):
         d = visits[visit]
         chance = rng.random()
         if scheme > 0:
-            best = auxiliary_weights(
-                rng, d, rows, assignment, components, base, hinge, log_concentration,
-                work.auxiliary, work.scores, work.fresh_weight,
-            )  # fmt: skip
+            best = auxiliary_weights(rng, d, mixture, log_concentration, work)
         else:
             best = log_concentration + rows.log_base[d] + rows.log_evidence[d]
             work.fresh_weight[0] = best
-        found = weigh_own(d, rows, assignment, components, base, hinge, work)
+        found = weigh_own(d, mixture, work)
         if found == 0:
             return visit, chance, found, best
         weight = work.log_weight[0]
-        if not stays(d, chance, weight, rows, assignment, components, base, hinge, work):
+        if not stays(d, chance, weight, mixture, work):
             return visit, chance, found, max(best, weight)
         label, option = rows.labels[d], work.option[0]
         assignment.winner[d] = option
@@ -100,16 +86,9 @@ def _pass_stayers(
 
 
 @inner_borrowing_jit
-def _move(
-    d: int,
-    target: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    features: FloatArray,
-) -> None:
+def _move(d: int, target: int, mixture: Mixture, features: FloatArray) -> None:
     """Take row d out of its component and put it into another."""
+    rows, assignment, components, base, _ = mixture
     own, row = assignment.slot[d], rows.covariates[d]
     if components.population[own] == 1:
         close_slot(components, own)
@@ -124,11 +103,7 @@ def sweep_assignments(
     rng: np.random.Generator,
     visits: IntArray,
     begin: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
+    mixture: Mixture,
     concentration: float,
     scheme: int,
     work: Work,
@@ -140,6 +115,7 @@ def sweep_assignments(
     It stops early only when every slot is in use; the caller makes room and calls again. At the
     end the list of members is brought up to date.
     """
+    rows, assignment, components, _, hinge = mixture
     log_concentration = math.log(concentration)
     capacity, extra = components.population.shape[0], work.fresh_weight.shape[0]
     moved, visit = 0, begin
@@ -147,31 +123,27 @@ def sweep_assignments(
         components.pull[:, :, :] = 0.0
     while components.size[0] < capacity:
         visit, chance, found, best = _pass_stayers(
-            rng, visits, visit, rows, assignment, components, base, hinge, log_concentration,
-            scheme, work,
-        )  # fmt: skip
+            rng, visits, visit, mixture, log_concentration, scheme, work
+        )
         if visit == visits.shape[0]:
             break
         d = visits[visit]
         visit += 1
-        found, best = log_weights(d, best, found, rows, assignment, components, base, hinge, work)
+        found, best = log_weights(d, best, found, mixture, work)
         for i in range(extra):
             work.log_weight[found + i] = work.fresh_weight[i]
         chosen = _pick(chance, work.log_weight, found + extra, best)
         if chosen < found:
             target, option = work.near[chosen], work.option[chosen]
         else:
-            target = start_component(
-                rng, d, rows, assignment, components, base, hinge, scheme, work.auxiliary,
-                chosen - found,
-            )  # fmt: skip
+            target = start_component(rng, d, mixture, scheme, work, chosen - found)
             fill_scores(components.weights[target], rows.design[d], work.scores)
             option = winning_option(work.scores, rows.labels[d], hinge)
         assignment.winner[d] = option
         add_pull(components.pull[target], rows.design[d], rows.labels[d], option, 1.0)
         if target != assignment.slot[d]:
             moved += 1
-            _move(d, target, rows, assignment, components, base, work.features)
+            _move(d, target, mixture, work.features)
     if visit == visits.shape[0]:
         group_members(assignment)
     return visit, moved

@@ -9,15 +9,8 @@ from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.experts import log_psi
 from bayesmargin.models.infinite_svc.gaussian import reset_to_prior
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
-from bayesmargin.models.infinite_svc.state import (
-    Assignment,
-    Base,
-    Components,
-    Hinge,
-    Rows,
-    forget_radii,
-    open_slot,
-)
+from bayesmargin.models.infinite_svc.state import Mixture, forget_radii, open_slot
+from bayesmargin.models.infinite_svc.weighing import Work
 from bayesmargin.types import FloatArray
 
 #: Exact integral and exact draw of the new weights (Algorithm 2).
@@ -29,19 +22,11 @@ PRIOR_DRAW = -1
 
 @inner_borrowing_jit
 def auxiliary_weights(
-    rng: np.random.Generator,
-    d: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    log_concentration: float,
-    auxiliary: FloatArray,
-    scores: FloatArray,
-    log_weight: FloatArray,
+    rng: np.random.Generator, d: int, mixture: Mixture, log_concentration: float, work: Work
 ) -> float:
     """Draw the auxiliary experts of Algorithm 8 and fill their log weights; return the largest."""
+    rows, assignment, components, base, hinge = mixture
+    auxiliary, log_weight = work.auxiliary, work.fresh_weight
     own, number = assignment.slot[d], auxiliary.shape[0]
     best = -np.inf
     for i in range(number):
@@ -51,7 +36,7 @@ def auxiliary_weights(
                     auxiliary[i, y, j] = components.weights[own, y, j]
         else:
             _draw_prior(rng, base.weight_scale, auxiliary[i])
-        value = log_psi(auxiliary[i], rows.design[d], rows.labels[d], hinge, scores)
+        value = log_psi(auxiliary[i], rows.design[d], rows.labels[d], hinge, work.scores)
         log_weight[i] = log_concentration - math.log(number) + rows.log_base[d] + value
         best = max(best, log_weight[i])
     return best
@@ -59,24 +44,16 @@ def auxiliary_weights(
 
 @inner_borrowing_jit
 def start_component(
-    rng: np.random.Generator,
-    d: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    scheme: int,
-    auxiliary: FloatArray,
-    chosen: int,
+    rng: np.random.Generator, d: int, mixture: Mixture, scheme: int, work: Work, chosen: int
 ) -> int:
     """Open a component for row d, give it its weights and a thermostat at rest."""
+    rows, assignment, components, base, hinge = mixture
     slot = open_slot(components)
     reset_to_prior(components, base, slot)
     forget_radii(assignment, components, slot)
     weights = components.weights[slot]
     if scheme > 0:
-        copy_matrix(auxiliary[chosen], weights)
+        copy_matrix(work.auxiliary[chosen], weights)
     elif scheme == EXACT:
         area = rows.log_evidence[d]
         draw_weights(rng, rows.design[d], rows.labels[d], area, hinge, base.weight_scale, weights)

@@ -27,6 +27,7 @@ from bayesmargin.models.infinite_svc.state import (
     Base,
     Components,
     Hinge,
+    Mixture,
     Rows,
     empty_components,
     group_members,
@@ -112,6 +113,12 @@ class Chain:
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
     )
 
+    @property
+    def mixture(self) -> Mixture:
+        """The state as the kernels take it; made anew, for parts are replaced when they grow."""
+        hinge = self.settings.hinge
+        return Mixture(self.rows, self.assignment, self.components, self.base, hinge)
+
     @functools.cached_property
     def empty(self) -> Components:
         """A component without members, in slot 0 of a store of its own."""
@@ -130,10 +137,7 @@ class Chain:
 
     def warm_weights(self, passes: int) -> None:
         """Start the experts near their posterior by a few passes of exact augmentation."""
-        update_experts(
-            Augmentation(passes), self.rng, self.rows, self.assignment, self.components,
-            self.base, self.settings.hinge,
-        )  # fmt: skip
+        update_experts(Augmentation(passes), self.rng, self.mixture)
 
     def sweep(self) -> None:
         """Move the assignments, the components, the concentration and the weights once."""
@@ -154,15 +158,7 @@ class Chain:
                 *self.settings.prior,
             )
         later = time.thread_time()
-        update_experts(
-            self.settings.method,
-            self.rng,
-            self.rows,
-            self.assignment,
-            self.components,
-            self.base,
-            self.settings.hinge,
-        )
+        update_experts(self.settings.method, self.rng, self.mixture)
         end = time.thread_time()
         self.seconds["assignments"] += middle - start
         self.seconds["split_merge"] += later - middle
@@ -175,11 +171,7 @@ class Chain:
                 self.rng,
                 self.visits,
                 position,
-                self.rows,
-                self.assignment,
-                self.components,
-                self.base,
-                self.settings.hinge,
+                self.mixture,
                 self.concentration,
                 self.settings.scheme,
                 make_work(self.components, max(self.settings.scheme, 1)),
@@ -206,12 +198,8 @@ class Chain:
             self._make_room()
             split_merge(
                 self.rng,
-                self.rows,
-                self.assignment,
-                self.components,
+                self.mixture,
                 self.sides,
-                self.base,
-                self.settings.hinge,
                 self.concentration,
                 self.settings.scans,
                 make_scratch(self.components),

@@ -9,6 +9,17 @@ from bayesmargin.models.infinite_svc.state import Assignment, Components
 from bayesmargin.types import FloatArray, IntArray
 
 
+class Proposal(NamedTuple):
+    """Rows i and j, the rows that fall with either of them, and what is known of both sides."""
+
+    first: int  #: i
+    second: int  #: j
+    others: IntArray  #: (n,) the other rows, increasing
+    side_of: IntArray  #: (n,) the side of each: 0 with i, 1 with j
+    sides: Components  #: three slots: the side of i, that of j, and both together
+    features: FloatArray  #: (F,) room for the quadratic features of a row
+
+
 class Scratch(NamedTuple):
     """Room for a proposal about n rows, or for more."""
 

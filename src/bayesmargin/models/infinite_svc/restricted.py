@@ -7,22 +7,15 @@ import numpy as np
 from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
+from bayesmargin.models.infinite_svc.proposal_rows import Proposal
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import FloatArray
 
 
 @inner_borrowing_jit
-def fill_sides(
-    first: int,
-    second: int,
-    others: IntArray,
-    rows: Rows,
-    sides: Components,
-    base: Base,
-    side_of: IntArray,
-    features: FloatArray,
-) -> None:
+def fill_sides(proposal: Proposal, rows: Rows, base: Base) -> None:
     """Statistics of the two sides: an anchor each, and the others as ``side_of`` says."""
+    first, second, others, side_of, sides, features = proposal
     for side in range(2):
         fill_features(rows.covariates[first if side == 0 else second], sides.moment[side])
         sides.population[side] = 1
@@ -47,18 +40,9 @@ def _log_odds(sides: Components, base: Base, features: FloatArray) -> float:
 
 
 @inner_borrowing_jit
-def launch(
-    first: int,
-    second: int,
-    others: IntArray,
-    rows: Rows,
-    sides: Components,
-    base: Base,
-    side_of: IntArray,
-    features: FloatArray,
-    rounds: int,
-) -> None:
+def launch(proposal: Proposal, rows: Rows, base: Base, rounds: int) -> None:
     """Deterministic start of a split: nearer anchor, then rounds of hard assignment."""
+    first, second, others, side_of, sides, features = proposal
     left, right = rows.covariates[first], rows.covariates[second]
     for i in range(others.shape[0]):
         row = rows.covariates[others[i]]
@@ -66,29 +50,23 @@ def launch(
         for j in range(row.shape[0]):
             gap += (row[j] - left[j]) ** 2 - (row[j] - right[j]) ** 2
         side_of[i] = 1 if gap > 0.0 else 0
-    fill_sides(first, second, others, rows, sides, base, side_of, features)
+    fill_sides(proposal, rows, base)
     for _ in range(rounds):
         for i in range(others.shape[0]):
             fill_features(rows.covariates[others[i]], features)
             side_of[i] = 1 if _log_odds(sides, base, features) > 0.0 else 0
-        fill_sides(first, second, others, rows, sides, base, side_of, features)
+        fill_sides(proposal, rows, base)
 
 
 @inner_borrowing_jit
 def allocate(
-    rng: np.random.Generator,
-    others: IntArray,
-    rows: Rows,
-    sides: Components,
-    base: Base,
-    side_of: IntArray,
-    features: FloatArray,
-    drawing: bool,
+    rng: np.random.Generator, proposal: Proposal, rows: Rows, base: Base, drawing: bool
 ) -> float:
     """Let every row fall on a side by the launch's Gaussians; return the log probability.
 
     With ``drawing`` the outcome is written into ``side_of``, otherwise it is read from there.
     """
+    _, _, others, side_of, sides, features = proposal
     log_probability = 0.0
     for i in range(others.shape[0]):
         fill_features(rows.covariates[others[i]], features)

@@ -40,6 +40,7 @@ from bayesmargin.models.infinite_svc.dense import copy_matrix, copy_vector
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
 from bayesmargin.models.infinite_svc.proposal_rows import (
+    Proposal,
     Scratch,
     draw_pair,
     fill_others,
@@ -50,8 +51,7 @@ from bayesmargin.models.infinite_svc.state import (
     Assignment,
     Base,
     Components,
-    Hinge,
-    Rows,
+    Mixture,
     close_slot,
     forget_radii,
     group_members,
@@ -124,32 +124,30 @@ def _install(
 @borrowing_jit
 def split_merge(
     rng: np.random.Generator,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
+    mixture: Mixture,
     sides: Components,
-    base: Base,
-    hinge: Hinge,
     concentration: float,
     scans: int,
     scratch: Scratch,
 ) -> int:
     """One proposal; returns +1 for an accepted split, -1 for an accepted merge, else 0.
 
-    ``sides`` is a scratch store of three slots. A slot must be free in ``components``.
+    ``sides`` is a scratch store of three slots. A slot must be free in the mixture.
     """
+    rows, assignment, components, base, hinge = mixture
     i, j, splitting = draw_pair(rng, assignment)
     if j == i:
         return 0
     own, partner = assignment.slot[i], assignment.slot[j]
     others = scratch.others[: fill_others(i, j, assignment, scratch.others)]
-    side_of, features = scratch.side_of[: others.shape[0]], scratch.features
-    launch(i, j, others, rows, sides, base, side_of, features, scans)
+    side_of = scratch.side_of[: others.shape[0]]
+    proposal = Proposal(i, j, others, side_of, sides, scratch.features)
+    launch(proposal, rows, base, scans)
     if not splitting:
         for position in range(others.shape[0]):
             side_of[position] = 1 if assignment.slot[others[position]] == partner else 0
-    log_scan = allocate(rng, others, rows, sides, base, side_of, features, splitting)
-    fill_sides(i, j, others, rows, sides, base, side_of, features)
+    log_scan = allocate(rng, proposal, rows, base, splitting)
+    fill_sides(proposal, rows, base)
     right = scratch.right[: fill_right(j, others, side_of, scratch.right)]
     direction = 1.0 if splitting else -1.0
     log_ratio = _log_partition_ratio(sides, base, concentration, rows.labels.shape[0]) - log_scan
@@ -165,10 +163,10 @@ def split_merge(
         return 0
     if splitting:
         slot = _accept_split(rng, right, assignment, components, sides, own)
-        refresh_anchor(slot, rows, assignment, components, hinge)
+        refresh_anchor(slot, mixture)
     else:
         _accept_merge(right, assignment, components, sides, own, partner)
-    refresh_anchor(own, rows, assignment, components, hinge)
+    refresh_anchor(own, mixture)
     return 1 if splitting else -1
 
 

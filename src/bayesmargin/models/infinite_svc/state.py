@@ -78,6 +78,16 @@ class Assignment(NamedTuple):
     reach: FloatArray  #: (D, S) radius of each row in each component, at its last evaluation
 
 
+class Mixture(NamedTuple):
+    """All that the moves of the chain read and change, handed from kernel to kernel as one."""
+
+    rows: Rows
+    assignment: Assignment
+    components: Components
+    base: Base
+    hinge: Hinge
+
+
 @borrowing_jit
 def feature_count(dimension: int) -> int:
     """Length of the quadratic features of a vector: products, the vector, the constant."""

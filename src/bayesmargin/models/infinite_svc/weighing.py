@@ -27,7 +27,7 @@ from bayesmargin.models.infinite_svc.gaussian import (
     log_share_without,
     surely_below,
 )
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 NEGLIGIBLE = 45.0
@@ -121,10 +121,9 @@ def _judge(
 
 
 @inner_borrowing_jit
-def _candidates(
-    d: int, floor: float, assignment: Assignment, components: Components, base: Base, near: IntArray
-) -> int:
+def _candidates(d: int, floor: float, mixture: Mixture, near: IntArray) -> int:
     """List the positions of other components whose weight may reach ``floor``."""
+    _, assignment, components, base, _ = mixture
     own, order, size = assignment.slot[d], components.order, components.size[0]
     if assignment.reach.shape[0] > 0:
         return _not_negligible(
@@ -140,23 +139,14 @@ def _candidates(
 
 
 @inner_borrowing_jit
-def stays(
-    d: int,
-    chance: float,
-    own_weight: float,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    work: Work,
-) -> bool:
+def stays(d: int, chance: float, own_weight: float, mixture: Mixture, work: Work) -> bool:
     """Whether the uniform number ``chance`` keeps row d, shown without weighing every component.
 
     It does if all other weights together, in units of the own one, are at most 1/chance - 1. Half
     of that room is divided among the components that bounds put below an even share of it; the
     others are evaluated. True is a proof; False says that all weights are needed.
     """
+    rows, assignment, components, base, hinge = mixture
     room = 1.0 / chance - 1.0
     for i in range(work.fresh_weight.shape[0]):
         room -= math.exp(min(work.fresh_weight[i] - own_weight, 700.0))
@@ -165,7 +155,7 @@ def stays(
     half = 0.5 * room
     floor = own_weight + math.log(half / components.size[0])
     total = 0.0
-    for candidate in range(_candidates(d, floor, assignment, components, base, work.near)):
+    for candidate in range(_candidates(d, floor, mixture, work.near)):
         slot = components.order[work.near[candidate]]
         square = _square(
             d, slot, components.form, components.shrink, assignment.reach, work.features
@@ -180,24 +170,15 @@ def stays(
 
 
 @inner_borrowing_jit
-def log_weights(
-    d: int,
-    best: float,
-    found: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    work: Work,
-) -> tuple[int, float]:
+def log_weights(d: int, best: float, found: int, mixture: Mixture, work: Work) -> tuple[int, float]:
     """List the components that row d may join, with log weights and winners; return their number.
 
     The row's own component, if it has other members, stands there already (``found`` = 1);
     ``best`` is the largest weight so far. ``near`` receives slots.
     """
+    rows, assignment, components, base, hinge = mixture
     order, near = components.order, work.near
-    candidates = _candidates(d, best - NEGLIGIBLE, assignment, components, base, near[1:])
+    candidates = _candidates(d, best - NEGLIGIBLE, mixture, near[1:])
     for candidate in range(1, 1 + candidates):
         slot = order[near[candidate]]
         square = _square(
@@ -216,16 +197,9 @@ def log_weights(
 
 
 @inner_borrowing_jit
-def weigh_own(
-    d: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    work: Work,
-) -> int:
+def weigh_own(d: int, mixture: Mixture, work: Work) -> int:
     """Weight of the row's own component in place 0; returns 0 if the row is alone there, else 1."""
+    rows, assignment, components, base, hinge = mixture
     own = assignment.slot[d]
     fill_features(rows.covariates[d], work.features)
     if components.population[own] == 1:

@@ -4,19 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Mixture
 
 
-def update_expert(
-    method: Any,
-    rng: np.random.Generator,
-    slot: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
+def update_expert(method: Any, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
     r"""Move the weights of one component towards :math:`p_0(\eta_k)\prod_{d \in k}\psi_d`.
 
     A generic: the body is chosen by the class of ``method``

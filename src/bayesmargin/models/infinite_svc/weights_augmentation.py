@@ -29,7 +29,7 @@ from bayesmargin.models.infinite_svc.dense import (
     solve_lower_transposed,
 )
 from bayesmargin.models.infinite_svc.experts import fill_scores
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights import update_expert
 from bayesmargin.random import augmentation_precision
 from bayesmargin.types import FloatArray, IntArray
@@ -159,16 +159,8 @@ def member_scores(members: IntArray, rows: Rows, weights: FloatArray) -> FloatAr
 
 
 @implements(update_expert, Augmentation)
-def _update(
-    method: Augmentation,
-    rng: np.random.Generator,
-    slot: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
+def _update(method: Augmentation, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+    rows, assignment, components, base, hinge = mixture
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     weights = components.weights[slot]
     scores = member_scores(members, rows, weights)

@@ -26,7 +26,7 @@ from bayesmargin.models.infinite_svc.experts import (
     log_psi_of_scores,
     winning_option,
 )
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights import update_expert
 from bayesmargin.types import FloatArray, IntArray
 
@@ -68,16 +68,8 @@ def _energy_and_gradient(
 
 
 @implements(update_expert, Hamiltonian)
-def _update(
-    method: Hamiltonian,
-    rng: np.random.Generator,
-    slot: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
+def _update(method: Hamiltonian, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+    rows, assignment, components, base, hinge = mixture
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     weights = components.weights[slot]
     whitener = components.whitener[slot]

@@ -8,12 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements
-from bayesmargin.models.infinite_svc.anchor import (
-    add_unwhitened,
-    count_update,
-    whitened_gradient,
-)
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.anchor import add_unwhitened, count_update, whitened_gradient
+from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import update_expert
 
 
@@ -27,17 +23,9 @@ class Langevin(NamedTuple):
 
 
 @implements(update_expert, Langevin)
-def _update(
-    method: Langevin,
-    rng: np.random.Generator,
-    slot: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
-    count_update(slot, method.renewal, rows, assignment, components, base, hinge)
+def _update(method: Langevin, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+    count_update(slot, method.renewal, mixture)
+    components = mixture.components
     weights, whitener = components.weights[slot], components.whitener[slot]
     width = components.width[slot]
     scores = np.empty(weights.shape[0])
@@ -45,9 +33,7 @@ def _update(
     drift = 0.5 * method.step * method.step
     for turn in range(method.steps):
         batch = 0 if turn == 0 else method.batch
-        whitened_gradient(
-            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient, change
-        )
+        whitened_gradient(rng, slot, batch, mixture, scores, gradient, change)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 change[y, j] = method.step * rng.standard_normal() - drift * change[y, j]

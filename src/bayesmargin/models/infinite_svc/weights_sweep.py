@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import jit
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import update_expert
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
@@ -20,16 +20,8 @@ METHODS = (Augmentation, Hamiltonian, Langevin, Thermostat)
 
 
 @jit
-def update_experts(
-    method: Any,
-    rng: np.random.Generator,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
+def update_experts(method: Any, rng: np.random.Generator, mixture: Mixture) -> None:
     """Move the weights of every component in use."""
+    components = mixture.components
     for position in range(components.size[0]):
-        slot = components.order[position]
-        update_expert(method, rng, slot, rows, assignment, components, base, hinge)
+        update_expert(method, rng, components.order[position], mixture)

@@ -22,12 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements, inner_borrowing_jit
-from bayesmargin.models.infinite_svc.anchor import (
-    add_unwhitened,
-    count_update,
-    whitened_gradient,
-)
-from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Hinge, Rows
+from bayesmargin.models.infinite_svc.anchor import add_unwhitened, count_update, whitened_gradient
+from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import update_expert
 
 
@@ -43,15 +39,10 @@ class Thermostat(NamedTuple):
 
 @inner_borrowing_jit
 def _step_at_anchor(
-    method: Thermostat,
-    rng: np.random.Generator,
-    slot: int,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-    friction: float,
+    method: Thermostat, rng: np.random.Generator, slot: int, mixture: Mixture, friction: float
 ) -> float:
     """One step with the exact gradient and a multiple of the identity as metric, in one pass."""
+    _, _, components, base, hinge = mixture
     weights, momentum = components.weights, components.momentum
     pull, width = components.pull, components.width[slot]
     noise = math.sqrt(2.0 * method.diffusion * method.step)
@@ -71,17 +62,9 @@ def _step_at_anchor(
 
 
 @implements(update_expert, Thermostat)
-def _update(
-    method: Thermostat,
-    rng: np.random.Generator,
-    slot: int,
-    rows: Rows,
-    assignment: Assignment,
-    components: Components,
-    base: Base,
-    hinge: Hinge,
-) -> None:
-    count_update(slot, method.renewal, rows, assignment, components, base, hinge)
+def _update(method: Thermostat, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+    count_update(slot, method.renewal, mixture)
+    components = mixture.components
     weights, momentum = components.weights[slot], components.momentum[slot]
     width, whitener = components.width[slot], components.whitener[slot]
     scores = np.empty(weights.shape[0])
@@ -90,12 +73,10 @@ def _update(
     friction = components.thermostat[slot]
     for turn in range(method.steps):
         if turn == 0 and width > 0.0:
-            friction = _step_at_anchor(method, rng, slot, components, base, hinge, friction)
+            friction = _step_at_anchor(method, rng, slot, mixture, friction)
             continue
         batch = 0 if turn == 0 else method.batch
-        whitened_gradient(
-            rng, slot, batch, rows, assignment, components, base, hinge, scores, gradient, force
-        )
+        whitened_gradient(rng, slot, batch, mixture, scores, gradient, force)
         damping = math.exp(-0.5 * friction * method.step)
         square = 0.0
         for y in range(weights.shape[0]):
