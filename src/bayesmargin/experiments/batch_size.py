@@ -50,7 +50,15 @@ def run(setup: Setup) -> Result:
                 compiled(grid[0], data.problem(rows=slice(0, max(400, batch))))
                 thin = int(np.clip(1000 // size, 1, 100))
                 brief = setup.choose(0.2, 0.6)
-                found = search(grid, data, brief, setup.seed, thin, lasting=seconds)
+                found = search(
+                    grid,
+                    data,
+                    brief,
+                    setup.seed,
+                    thin,
+                    lasting=seconds,
+                    survivors=setup.choose(1, 3),
+                )
                 facts["search_seconds"] += found.seconds
                 for seed in range(setup.seed, setup.seed + n_seeds):
                     curve = follow(found.best, problem, judge, seconds, seed, thin)

@@ -78,7 +78,7 @@ def run(setup: Setup) -> Result:
                 found[key][name].append(follow(sampler, problem, judge, seconds, seed, thin))
             again[name] = partial(follow, sampler, problem, judge, seed=seeds[0], thin=thin)
         tolerance = facts[f"{key}_tolerance"] = _tolerance(data, found[key])
-        patience = _patience(found[key], tolerance, setup.choose(10.0, 60.0, 6000.0))
+        patience = _patience(found[key], tolerance, setup.choose(3.0, 60.0, 6000.0))
         facts[f"{key}_patience"] = max(patience, seconds)
         for name in BASELINES:
             late = found[key][name][0].first_at(_best(found[key]) - tolerance) == np.inf
@@ -115,7 +115,9 @@ def _samplers(
         compiled(grid[0], data.small())
         thin = WIDE_THIN if data.n_columns > 800 else 10
         brief = setup.choose(0.5, min(2.0, 0.1 * seconds))
-        best = search(grid, data, brief, setup.seed, thin, lasting=seconds)
+        best = search(
+            grid, data, brief, setup.seed, thin, lasting=seconds, survivors=setup.choose(1, 3)
+        )
         facts["search_seconds"] += best.seconds
         facts[f"{key}_{name.lower()}_step"] = best.best.step  # type: ignore[attr-defined]
         result[name] = best.best
