@@ -65,6 +65,7 @@ def run(setup: Setup) -> Result:
                 n_topics=TOPICS[key],
                 method=method,
                 multi_class=rule,
+                C=1.0,  # for all three, as in the paper
                 n_chains=1,
                 batch_size=min(256, max(16, X.shape[0] // 20)),
                 random_state=setup.seed,

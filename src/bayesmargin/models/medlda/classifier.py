@@ -45,8 +45,8 @@ class MedLDAClassifier(
         Dirichlet weight of *each* topic in a document; None is 10 / ``n_topics``.
     beta : float, default=0.1
         Dirichlet weight of each word in a topic.
-    C : float, default=1.0
-        Cost of the hinge.
+    C : float or None, default=None
+        Cost of the hinge; None is 1 for "ssgrld", 4 for "gibbs" and 64 for "pa".
     margin : float, default=164.0
         Margin of the hinge. Weights grow to its size, so it also sets how hard labels pull at
         topics.
@@ -135,7 +135,7 @@ class MedLDAClassifier(
         n_topics: int = 50,
         alpha: float | None = None,
         beta: float = 0.1,
-        C: float = 1.0,
+        C: float | None = None,
         margin: float = 164.0,
         method: str = "ssgrld",
         multi_class: str = "multi_task",
