@@ -49,8 +49,8 @@ TEXT = (
     "{wiki_ssgrld:.2f}, {wiki_pa:.2f} and {wiki_gibbs:.2f} s, "
     "on the drawn corpus ({drawn_level:.3f}) {drawn_ssgrld:.2f}, {drawn_pa:.2f} and "
     "{drawn_gibbs:.2f} s (`inf`: not reached). The cost of the hinge is {cost:g} for all "
-    "three, as in the paper on 20 Newsgroups; the library's defaults for paMedLDA and Gibbs are larger, and with "
-    "them both learn sooner."
+    "three, as in the paper on 20 Newsgroups; the library's defaults for paMedLDA and Gibbs are "
+    "larger, and with them both learn sooner."
 )
 
 
