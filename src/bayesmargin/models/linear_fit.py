@@ -184,6 +184,8 @@ def sample_linear(
     glance: Callable[[FloatArray], str] | None = None,
 ) -> Run:
     """Sample one problem, or with several priors one binary problem a class (one-vs-rest)."""
+    if isinstance(data.values, FileRows):
+        data.values.keep(MAX_ROWS, generators[-1])  # for the calibration
     runs = []
     for k, prior in enumerate(priors):
         part = data
@@ -226,6 +228,7 @@ def calibrate(
     n_rows = data.values.shape[0]
     if isinstance(data.values, FileRows):
         chosen, values = data.values.sample(MAX_ROWS, rng)
+        data.values.kept = None
     else:
         chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
         values = data.values[chosen]

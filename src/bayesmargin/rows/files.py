@@ -43,7 +43,8 @@ class FileRows(ABC):
     memory: int
     ahead: int = 1
     """Pieces that are read in advance."""
-    _sample: tuple[IntArray, Any] | None = None
+    kept: "Kept | None" = None
+    """Rows chosen at random, picked up by the next pass over the file."""
 
     @abstractmethod
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
@@ -61,19 +62,28 @@ class FileRows(ABC):
         for _, part in read_ahead(self.pieces, self.ahead):
             yield part
 
-    def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
-        """Indices and matrix of some rows chosen at random.
+    def keep(self, count: int, rng: np.random.Generator) -> None:
+        """Choose rows at random for :meth:`sample`, which the next pass over the file will bring.
 
-        Fetching them takes a pass over the file, so they are kept: whoever asks for no more rows
-        later on gets some of these.
+        Fetching scattered rows later would take a pass of its own.
         """
-        count = min(count, self.shape[0])
-        if self._sample is None or len(self._sample[0]) < count:
-            fresh = np.sort(rng.choice(self.shape[0], count, replace=False, shuffle=False))
-            self._sample = fresh, self[fresh]
-        index, matrix = self._sample
-        some = np.sort(rng.choice(len(index), count, replace=False, shuffle=False))
+        self.kept = Kept(_at_random(self.shape[0], count, rng))
+
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
+        """Indices and matrix of some rows chosen at random, out of those kept if they suffice."""
+        if self.kept is None or len(self.kept.index) < min(count, self.shape[0]):
+            self.keep(count, rng)
+        assert self.kept is not None
+        index, matrix = self.kept.rows_of(self)
+        some = _at_random(len(index), count, rng)
         return index[some], matrix[some]
+
+    def rough_sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
+        """Like :meth:`sample`, but rows may come in clusters where that is quicker to read.
+
+        Good enough for a first guess, not for an estimate.
+        """
+        return self.sample(count, rng)
 
     def source(self, intercept: bool) -> "FileSource":
         """The rows as passes over all data see them."""
@@ -102,6 +112,36 @@ class FileRows(ABC):
         return y
 
 
+class Kept:
+    """Some rows of a file, in order, picked up while all of them go by."""
+
+    def __init__(self, index: IntArray) -> None:
+        self.index = index
+        self.matrix: Any = None
+        self._parts: list[Any] = []
+        self._next = 0
+
+    def pick(self, start: int, part: Any, shape: tuple[int, int]) -> None:
+        """Copy from a piece of the file, which begins with row ``start``, the rows wanted."""
+        if start == 0:
+            self._parts, self._next = [], 0
+        if self.matrix is not None or start != self._next:
+            return
+        self._next = start + part.shape[0]
+        low, high = np.searchsorted(self.index, [start, self._next])
+        if low < high:
+            self._parts.append(part[self.index[low:high] - start][:, : shape[1]])
+        if self._next == shape[0]:
+            join = sparse.vstack if sparse.issparse(self._parts[0]) else np.concatenate
+            self.matrix, self._parts = join(self._parts), []
+
+    def rows_of(self, rows: FileRows) -> tuple[IntArray, Any]:
+        """Indices and matrix; read now if no pass has brought them."""
+        if self.matrix is None:
+            self.matrix = rows[self.index]
+        return self.index, self.matrix
+
+
 class FileSource:
     """A :class:`~bayesmargin.rows.RowSource` over a file, with a constant column if wanted."""
 
@@ -115,7 +155,10 @@ class FileSource:
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield ``(range of rows, their values)`` in order, the next piece read ahead."""
         pieces = partial(self.rows.pieces, self.intercept)
+        kept = self.rows.kept
         for start, part in read_ahead(pieces, self.rows.ahead):
+            if kept is not None:
+                kept.pick(start, part, self.rows.shape)
             size = 8192 if sparse.issparse(part) else max(1, BLOCK // part.shape[1])
             for first in range(0, part.shape[0], size):
                 block = part[first : first + size]
@@ -127,8 +170,8 @@ class FileSource:
         return self._design(self.rows[index])
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
-        """Indices and values of some rows chosen at random; see :meth:`FileRows.sample`."""
-        index, part = self.rows.sample(count, rng)
+        """Indices and values of some rows for a first guess; see :meth:`FileRows.rough_sample`."""
+        index, part = self.rows.rough_sample(count, rng)
         return index, self._design(part)
 
     def _design(self, part: Any) -> Any:
@@ -161,6 +204,11 @@ class NpyRows(FileRows):
     def __getitem__(self, index: IntArray) -> Any:
         """Matrix of some rows, in the order given."""
         return floating(np.asarray(self.values[index]))
+
+
+def _at_random(n_rows: int, count: int, rng: np.random.Generator) -> IntArray:
+    """Some rows, each as likely as any other, in order."""
+    return np.sort(rng.choice(n_rows, min(count, n_rows), replace=False, shuffle=False))
 
 
 def mapped_array(path: Path) -> Any:

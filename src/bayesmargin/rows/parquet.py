@@ -11,6 +11,7 @@ from bayesmargin.rows.files import BLOCK, FileRows
 from bayesmargin.types import FloatArray, IntArray
 
 SUFFIXES = (".parquet", ".pq")
+CLUSTERS = 50  # row groups that a rough sample comes from
 
 
 class ParquetRows(FileRows):
@@ -26,11 +27,10 @@ class ParquetRows(FileRows):
         Bytes that pieces in memory may take.
     """
 
-    ahead = 8  # blocks of a megabyte
-
     def __init__(self, path: Path, label: str | None, memory: int) -> None:
         self.paths = parquet_files(path)
         self.memory = memory
+        self.ahead = max(1, memory // (4 * 4 * BLOCK))  # the blocks of a batch
         self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
         schema, n_rows = None, 0
         for file in self.paths:
@@ -50,11 +50,15 @@ class ParquetRows(FileRows):
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end, column by column in memory."""
         assert self.feature_names is not None
-        size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
+        block = _block_rows(self.shape[1] + int(constant))
+        size = max(1, self.memory // (4 * 4 * max(1, self.shape[1]) * block)) * block
         row = 0
         for file in self.paths:
             with _reading(file) as opened:
-                for batch in opened.iter_batches(size, columns=self.feature_names):
+                batches = opened.iter_batches(
+                    size, columns=self.feature_names, use_threads=_shared_decoding()
+                )
+                for batch in batches:
                     for part in _matrices(batch, file, self.feature_names, constant):
                         yield row, part
                         row += part.shape[0]
@@ -93,7 +97,9 @@ class ParquetRows(FileRows):
         """Copy the wanted rows of one row group to their places."""
         assert self.feature_names is not None
         size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
-        batches = opened.iter_batches(size, row_groups=[group], columns=self.feature_names)
+        batches = opened.iter_batches(
+            size, row_groups=[group], columns=self.feature_names, use_threads=_shared_decoding()
+        )
         for batch in batches:
             low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
             if low < high:
@@ -101,6 +107,18 @@ class ParquetRows(FileRows):
                 found = list(_matrices(part, file, self.feature_names))
                 result[places[low:high]] = np.concatenate(found)
             first += batch.num_rows
+
+    def rough_sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
+        """Rows of some row groups: reading a few rows of a group takes as long as all of it."""
+        first = np.array([start for _, _, start in self.groups] + [self.shape[0]])
+        order = rng.permutation(len(self.groups))
+        lengths = np.diff(first)[order]
+        enough = int(np.searchsorted(np.cumsum(lengths), 4 * count)) + 1
+        chosen = np.sort(order[: max(CLUSTERS, enough)])
+        rows = np.concatenate([np.arange(first[group], first[group + 1]) for group in chosen])
+        some = rng.choice(len(rows), min(count, len(rows)), replace=False, shuffle=False)
+        index = np.sort(rows[some])
+        return index, self[index]
 
     def _label_column(self, label: str) -> Any:
         parts = []
@@ -125,12 +143,17 @@ def _arrow() -> Any:
     return pyarrow
 
 
+def _shared_decoding() -> bool:
+    """Whether Arrow's threads pay: with two cores one reads while the other works on the rows."""
+    return bool(_arrow().cpu_count() > 2)
+
+
 @contextmanager
 def _reading(file: Path) -> Iterator[Any]:
     """Open a Parquet file; errors of the format name it."""
     pyarrow = _arrow()
     try:
-        with pyarrow.parquet.ParquetFile(file) as opened:
+        with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as opened:
             yield opened
     except (pyarrow.ArrowException, pyarrow.ArrowIOError) as error:
         size = file.stat().st_size
@@ -189,10 +212,19 @@ def _matrices(
             raise ValueError(f"{file}: column {name!r} has no value in row {row} of a batch")
         arrays.append(column.to_numpy(zero_copy_only=False))
     width = len(names) + int(constant)
-    size = max(1, BLOCK // width)
-    for first in range(0, batch.num_rows, size):
-        columns = np.empty((width, min(size, batch.num_rows - first)), dtype=np.float32)
-        for column, values in zip(columns, arrays, strict=False):
-            column[:] = values[first : first + size]
-        columns[len(names) :] = 1.0
-        yield columns.T
+    size = _block_rows(width)
+    whole, rest = divmod(batch.num_rows, size)
+    first = 0
+    for count, length in ((whole, size), (1, rest)):
+        blocks = np.empty((count, width, length), dtype=np.float32)
+        last = first + count * length
+        # One copy for all blocks: short ones would wait for the interpreter, which others use too.
+        for j, values in enumerate(arrays):
+            blocks[:, j] = values[first:last].reshape(count, length)
+        blocks[:, len(names) :] = 1.0
+        yield from (block.T for block in blocks if length)
+        first = last
+
+
+def _block_rows(width: int) -> int:
+    return max(1, BLOCK // width)
