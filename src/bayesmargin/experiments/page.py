@@ -1,10 +1,12 @@
 """The page that collects pictures, paragraphs, verdicts and cost of all experiments."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from bayesmargin.experiments import NAMES
 from bayesmargin.experiments.results import VERDICTS, markdown_table, read_facts, read_rows
+from bayesmargin.experiments.sizes import SIZES
 
 HEAD = """# The paper, reproduced
 
@@ -58,8 +60,7 @@ def write_page(out: Path) -> Path:
 SEEDS = """## Other seeds
 
 All claims of this page, run again with other seeds and sizes
-(`bayesmargin reproduce all --seed 1 --verdicts-only`). Of {claims} claims that were run more than
-once, {same} have the same verdict every time.
+(`bayesmargin reproduce all --seed 1 --verdicts-only`). {counts}
 Files: [verdicts with their evidence](reproduction/verdicts.csv).
 """
 
@@ -74,13 +75,25 @@ def other_seeds(folder: Path) -> list[str]:
         column = f"seed {row['seed']}, {row['size']}"
         claim = found.setdefault((row["experiment"], row["claim"]), {})
         claim[column] = "holds" if row["holds"] else "does not"
-    repeated = [claim for claim in found.values() if len(claim) > 1]
-    if not repeated:
+    if all(len(claim) == 1 for claim in found.values()):
         return []
+    counts = [text for size in SIZES if (text := _agreement(size, found.values()))]
     columns = [f"seed {seed}, {size}" for seed, size in runs]
     table = [
         {"experiment": name, "claim": text} | {column: claim.get(column, "") for column in columns}
         for (name, text), claim in sorted(found.items(), key=lambda item: NAMES.index(item[0][0]))
     ]
-    same = sum(len(set(claim.values())) == 1 for claim in repeated)
-    return [SEEDS.format(claims=len(repeated), same=same), *markdown_table(table), ""]
+    return [SEEDS.format(counts=" ".join(counts)), *markdown_table(table), ""]
+
+
+def _agreement(size: str, claims: Iterable[dict[str, Any]]) -> str:
+    """How many claims have the same verdict with every seed at one size."""
+    runs = [[claim[run] for run in claim if run.endswith(f", {size}")] for claim in claims]
+    repeated = [verdicts for verdicts in runs if len(verdicts) > 1]
+    same = sum(len(set(verdicts)) == 1 for verdicts in repeated)
+    if not repeated:
+        return ""
+    return (
+        f"At {size} size {same} of the {len(repeated)} claims run more than once have the same "
+        "verdict with every seed."
+    )
