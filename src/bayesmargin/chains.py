@@ -65,6 +65,9 @@ class ChainLike(Protocol):
     def forget(self) -> None:
         """Drop the draws made so far (warm-up)."""
 
+    def halve(self) -> None:
+        """Keep every second of the draws made so far, from the first on."""
+
 
 @dataclass
 class Chain:
@@ -97,6 +100,17 @@ class Chain:
         """Drop the draws made so far (warm-up)."""
         self.draws.clear()
         self.trace.clear()
+
+    def halve(self) -> None:
+        """Keep every second of the draws made so far."""
+        every_second(self.draws, self.trace)
+
+
+def every_second(*records: list[FloatArray]) -> None:
+    """Halve lists of pieces, each as if its pieces were one array."""
+    for pieces in records:
+        if pieces:
+            pieces[:] = [np.concatenate(pieces)[::2]]
 
 
 def n_threads(n_jobs: int | None, n_chains: int) -> int:

@@ -26,12 +26,12 @@ from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray, IntArray
-from bayesmargin.verdict import biased, diagnose, enough, warn_of
+from bayesmargin.verdict import biased, diagnose, lacking, warn_of
 
 ROUND_SECONDS = 0.3
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
 MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback
-MAX_EXTENSIONS = 3  # doublings of the length; one when there is a fallback
+MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
 POOR_SPREAD = 3.0  # ratio of variances
@@ -176,13 +176,17 @@ class _Supervisor:
         return ensemble.restart(None, True)
 
     def sample(self, ensemble: Ensemble) -> tuple[Ensemble, FloatArray, FloatArray]:
-        """Make the draws; go on for longer while they do not suffice."""
-        thin = ensemble.thin
+        """Make the draws; go on for longer while they do not suffice.
+
+        Chains that agree and only move slowly keep every second draw. Otherwise their first draws
+        were still on the way, and all are dropped.
+        """
+        thin, made = ensemble.thin, 0
         for extension in range(self.max_extensions + 1):
-            if ensemble.kept is not None:
+            if ensemble.kept is not None and made == 0:
                 ensemble.kept.reserve(self.n_draws)
             try:
-                self.advance(ensemble, "sampling", self.n_draws, thin)
+                self.advance(ensemble, "sampling", self.n_draws - made, thin)
             except KeyboardInterrupt:
                 if not all(chain.draws for chain in ensemble.chains):
                     raise
@@ -191,16 +195,23 @@ class _Supervisor:
                 if not _may_shrink(ensemble):
                     raise
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
+                made = 0
                 continue
             positions, trace = collected(ensemble.chains)
             if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
                 break
-            if enough(positions):
+            missing = lacking(positions)
+            if not missing:
                 break
             thin *= 2
             self.notes.append(f"draws taken {thin} iterations apart")
+            useful = missing == "draws" and ensemble.draw_weights is None
             for chain in ensemble.chains:
-                chain.forget()
+                if useful:
+                    chain.halve()
+                else:
+                    chain.forget()
+            made = -(-self.n_draws // 2) if useful else 0
         ensemble.info["thin"] = thin
         return ensemble, positions, trace
 
@@ -257,7 +268,7 @@ def _attempt(
         noise = gradient_noise(ensemble.target, checked, work, rng)
         stein = stein_check(ensemble.target, checked, work, rng, centre)
     may_hand_over = fallback is not None and not supervisor.interrupted
-    if may_hand_over and (biased(stein) or not enough(positions)):
+    if may_hand_over and (biased(stein) or lacking(positions)):
         supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
         return None
     return ensemble, positions, trace, noise, stein

@@ -117,3 +117,9 @@ class DrawStore:
         """Keep draw number ``draw`` of a chain, if it is one of those that are kept."""
         if draw % self.interval == 0:
             self.array[chain, draw // self.interval] = weights
+
+    def halve(self, chain: int, made: int) -> None:
+        """Keep every second of the first ``made`` draws of a chain."""
+        kept = -(-made // self.interval)
+        for place in range(-(-kept // 2)):
+            self.array[chain, place] = self.array[chain, 2 * place]

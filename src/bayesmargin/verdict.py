@@ -28,13 +28,15 @@ def monitored(positions: FloatArray) -> FloatArray:
     return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
 
 
-def enough(positions: FloatArray) -> bool:
-    """Whether the chains agree and hold enough effective draws to stop."""
+def lacking(positions: FloatArray) -> str:
+    """What the chains lack before they may stop: "agreement", "draws", or nothing ("")."""
     if positions.shape[1] < FEWEST:
-        return True
+        return ""
     worst, bulk = rhat_and_bulk_ess(monitored(positions))
     wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    return bool(worst.max() < TOLERATED_RHAT and bulk.min() > wanted)
+    if not worst.max() < TOLERATED_RHAT:
+        return "agreement"
+    return "" if bulk.min() > wanted else "draws"
 
 
 def diagnose(

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, storage
 from bayesmargin.anchor.wide import by_class, fit_wide_anchor, interleaved
-from bayesmargin.anchor.wide_targets import wide_target
+from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.coordinates import Scaled, Spiked, positions_from, weights_from
 from bayesmargin.problem import Problem
@@ -53,7 +53,9 @@ def test_stiff_directions_are_eigenvectors_of_the_scaled_hessian():
     assert len(anchor.eigenvalues) > 0
     unit = anchor.directions @ anchor.directions.T
     np.testing.assert_allclose(unit, np.eye(len(unit)), atol=1e-6)
-    coordinates = wide_target(problem, anchor, None, 0.2, np.random.default_rng(1)).coordinates
+    states = wide_states(problem, anchor)
+    prepared = wide_target(problem, anchor, states, None, 0.2, np.random.default_rng(1))
+    coordinates = prepared.coordinates
     assert isinstance(coordinates, Spiked)
     positions = np.random.default_rng(2).standard_normal((3, problem.n_weights))
     there = weights_from(coordinates, positions)
@@ -94,6 +96,7 @@ def test_the_scaled_thermostat_agrees_with_the_exact_reduction():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 def test_draws_on_disk_serve_like_draws_in_memory(monkeypatch, tmp_path):
     matrix, label = text_like(n_rows=200)
     settings = {"sampler": SSGNHT(step=0.3, burn_in=30, thin=3), "n_draws": 40, "n_chains": 2}

@@ -7,7 +7,7 @@ import numpy as np
 from bayesmargin.anchor.binary import CERTAIN, SlackMoments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import option_moments
-from bayesmargin.beliefs import normal_density
+from bayesmargin.anchor.screening import roughness
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_sum, narrow_blas
 from bayesmargin.rows.files import FileSource
@@ -45,15 +45,8 @@ class RowStates(NamedTuple):
         )
 
     def roughness(self) -> float:
-        """How far the energy is from smooth on the scale of the posterior.
-
-        The curvature of the anchor is a sum over kinks; this is the root mean square of their jumps
-        in force, in whitened coordinates. Far below one, many rows share the curvature and it acts
-        like a smooth one; above one, single rows make corners that a large step cuts.
-        """
-        share = normal_density(self.distance) * self.reach
-        total = float(share.sum())
-        return float(np.sqrt(share @ self.reach**2 / total)) if total > 0.0 else 0.0
+        """How far the energy is from smooth; see :func:`.screening.roughness`."""
+        return roughness(self.distance, self.reach)
 
 
 def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:

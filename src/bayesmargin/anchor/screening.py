@@ -20,12 +20,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from bayesmargin.beliefs import normal_density
 from bayesmargin.target import Strata
 from bayesmargin.types import FloatArray, IntArray
 
 SCREEN = 8.0
 EDGES = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, SCREEN])
 LARGEST_KICK = 1.0  # momentum, in units of its standard deviation, that one row may give
+
+
+def roughness(distance: FloatArray, reach: FloatArray) -> float:
+    """How far the energy is from smooth on the scale of the posterior.
+
+    The curvature of the anchor is a sum over kinks; this is the root mean square of their jumps in
+    force, in whitened coordinates. Far below one, many rows share the curvature and it acts like a
+    smooth one; above one, single rows make corners that a large step cuts. Arguments are those of
+    :func:`screen`.
+    """
+    share = normal_density(distance) * reach
+    total = float(share.sum())
+    return float(np.sqrt(share @ reach**2 / total)) if total > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,8 @@ def allocate(screening: Screening, batch_size: int, step: float) -> Strata:
     ``N_s / B_s``, kicks the momentum by no more than :data:`LARGEST_KICK`.
     """
     sizes = np.diff(screening.start)
+    if batch_size >= screening.index.size:
+        return Strata(screening.start, sizes)
     share = sizes * np.sqrt(screening.variance)
     total = share.sum()
     wanted = batch_size * share / total if total > 0 else np.zeros(len(sizes))

@@ -8,8 +8,9 @@ deviations :math:`s_j = H_{jj}^{-1/2}` from the smoothed Hessian
           \sigma_d^2 = \sum_j s_j^2 x_{dj}^2,
 
 and a mean that minimises the expected energy for those :math:`\sigma`; the two are found in turn.
-What a diagonal misses is a handful of directions along which many features pull together (the
-intercept, the length of a document). They are the leading eigenvectors :math:`q_i` of
+What a diagonal misses is a handful of directions: stiff ones along which many features pull
+together (the length of a document), and soft ones along which they make up for one another (the
+intercept against all words). They are the eigenvectors :math:`q_i` at both ends of the spectrum of
 :math:`A = diag(s)\,H\,diag(s)`, and the coordinates
 :math:`w = m + s \odot (u + \sum_i (\lambda_i^{-1/2} - 1)\, q_i q_i^T u)` undo them.
 
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from scipy.special import ndtr
 
 from bayesmargin.anchor.listening import tell
@@ -39,13 +40,14 @@ from bayesmargin.types import FloatArray
 
 ROUNDS = 5
 SETTLED = 0.02  # mean change of the log standard deviations
-DIRECTIONS = 8
-STIFF = 1.5  # eigenvalue of the scaled Hessian from which a direction is worth undoing
+DIRECTIONS = 8  # half of them stiff, half soft
+LANCZOS = 20  # restarts, each of some thirty passes over the rows
+STIFF, SOFT = 1.5, 0.6  # eigenvalues of the scaled Hessian beyond which undoing them pays
 
 
 @dataclass(frozen=True)
 class WideAnchor:
-    """Mean, standard deviations, and stiff directions with their eigenvalues.
+    """Mean, standard deviations, and odd directions with their eigenvalues.
 
     All are in the order of the target: interleaved when there are more than two classes.
     """
@@ -142,7 +144,7 @@ class _Passes:
 
 
 def fit_wide_anchor(problem: Problem, rng: np.random.Generator) -> WideAnchor:
-    """Diagonal Gaussian near the posterior, with its stiff directions."""
+    """Diagonal Gaussian near the posterior, with its stiff and soft directions."""
     with one_blas_thread():  # vectors only: threads would wait longer than they work
         return _fitted(problem, rng)
 
@@ -166,8 +168,9 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
     directions: FloatArray = np.zeros((0, size))
     eigenvalues: FloatArray = np.zeros(0)
     if problem.is_binary:
-        directions, eigenvalues = _stiff(passes, mean, scale, deviation, rng)
+        directions, eigenvalues = _odd(passes, mean, scale, deviation, rng)
         deviation = _corrected(problem, scale, deviation, directions, eigenvalues)
+        mean, _ = _lowest(passes, mean, scale, deviation)
     return WideAnchor(mean, scale, directions, eigenvalues, deviation, passes.count)
 
 
@@ -193,14 +196,14 @@ def _lowest(
     return mean + scale * found.x, float(np.sqrt(np.mean(found.x**2)))
 
 
-def _stiff(
+def _odd(
     passes: _Passes,
     mean: FloatArray,
     scale: FloatArray,
     deviation: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
-    """Leading eigenvectors of the scaled Hessian (as rows) and eigenvalues."""
+    """Eigenvectors (as rows) at both ends of the scaled Hessian's spectrum, and eigenvalues."""
     problem = passes.problem
     weight = passes.curvature_of_rows(mean, deviation)
     own = problem.prior.expectation(mean, scale**2)[2]
@@ -213,13 +216,20 @@ def _stiff(
         passes.count += 1
         return scale * (result + own * scaled)
 
-    count = min(DIRECTIONS, mean.size - 2)
     operator = LinearOperator((mean.size, mean.size), matvec=times, dtype=float)
-    values, vectors = eigsh(
-        operator, k=count, which="LA", tol=0.02, v0=rng.standard_normal(mean.size)
-    )
-    stiff = values > STIFF
-    return np.ascontiguousarray(vectors[:, stiff].T), values[stiff]
+    try:
+        values, vectors = eigsh(
+            operator,
+            k=min(DIRECTIONS, mean.size - 2),
+            which="BE",
+            tol=0.02,
+            maxiter=LANCZOS,
+            v0=rng.standard_normal(mean.size),
+        )
+    except ArpackNoConvergence as error:
+        values, vectors = error.eigenvalues, error.eigenvectors
+    odd = (values > STIFF) | (values < SOFT)
+    return np.ascontiguousarray(vectors[:, odd].T), values[odd]
 
 
 def _corrected(
@@ -229,7 +239,7 @@ def _corrected(
     directions: FloatArray,
     eigenvalues: FloatArray,
 ) -> FloatArray:
-    """Standard deviations of the rows' scores once the stiff directions are narrowed."""
+    """Standard deviations of the rows' scores once the odd directions are put right."""
     variance = deviation**2
     for direction, eigenvalue in zip(directions, eigenvalues, strict=True):
         for span, block in problem.source.blocks():

@@ -1,5 +1,7 @@
 """From a wide problem and its anchor to a compiled target: rows as they are, nothing whitened."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bayesmargin.anchor.screening import allocate, gradient_noise, screen
@@ -15,12 +17,31 @@ from bayesmargin.target import BinaryHinge, InterleavedHinge, Target
 from bayesmargin.types import FloatArray, IntArray
 
 NORMAL_COST = 8.0  # of drawing a normal variate, in entries of a row read
-HEAT = 0.15  # of the thermostat by gradient noise, in the coordinate that has most of it
+NEARLY_ALL = 0.6  # of the rows: reading all in order takes no longer
+HEAT = 0.05  # of the thermostat by gradient noise, in the coordinate that has most of it
+
+
+class WideStates(NamedTuple):
+    """States of all rows at the anchor; the names are those of :class:`.rowstates.RowStates`."""
+
+    reference: IntArray
+    distance: FloatArray
+    reach: FloatArray
+    drift: FloatArray
+
+
+def wide_states(problem: Problem, anchor: WideAnchor) -> WideStates:
+    """States of all rows at a wide anchor, from one pass over them."""
+    drift: FloatArray = np.zeros(problem.n_weights)
+    reference, lead = _leads(problem, anchor, drift)
+    width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
+    return WideStates(reference, lead / width, problem.cost * width, drift)
 
 
 def wide_target(
     problem: Problem,
     anchor: WideAnchor,
+    states: WideStates,
     batch_size: int | None,
     step: float,
     rng: np.random.Generator,
@@ -28,13 +49,11 @@ def wide_target(
     control_variates: bool = True,
 ) -> PreparedTarget:
     """Target around a wide anchor, in scaled coordinates."""
-    drift: FloatArray = np.zeros(problem.n_weights)
-    reference, lead = _states(problem, anchor, drift)
+    reference, distance, reach, drift = states
     if not control_variates:
-        drift, lead = np.zeros(problem.n_weights), np.zeros_like(lead)
+        drift, distance = np.zeros(problem.n_weights), np.zeros_like(distance)
         reference = np.zeros_like(reference) if problem.is_binary else problem.label
-    width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
-    screening = screen(lead / width, problem.cost * width, rng)
+    screening = screen(distance, reach, rng)
     rows = gathered(as_rows(problem.source.take(screening.index)))
     wanted = batch_size or affordable_batch(problem, anchor, screening.index, rows, step)
     strata = allocate(screening, wanted, step)
@@ -76,10 +95,11 @@ def affordable_batch(
     balanced = NORMAL_COST * problem.n_weights / max(1.0, per_row * problem.n_blocks)
     spread = 0.63 * float(np.quantile(problem.cost[index] * anchor.deviation[index], 0.9))
     cool = index.size / (1.0 + 2.0 * HEAT / max(1e-12, step * spread))
-    return int(min(index.size, max(16.0, balanced, cool)))
+    wanted = int(max(16.0, balanced, cool))
+    return wanted if wanted < NEARLY_ALL * index.size else index.size
 
 
-def _states(problem: Problem, anchor: WideAnchor, drift: FloatArray) -> tuple[IntArray, FloatArray]:
+def _leads(problem: Problem, anchor: WideAnchor, drift: FloatArray) -> tuple[IntArray, FloatArray]:
     """States of all rows at the anchor, how far beyond the kink they lie; adds to ``drift``."""
     if not problem.is_binary:
         return winning_options(problem, anchor.mean, drift)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.chains import TRACE_NAMES, record
+from bayesmargin.chains import TRACE_NAMES, every_second, record
 from bayesmargin.checks import (
     SteinCheck,
     full_gradients,
@@ -104,6 +104,10 @@ class Traveller:
         """Drop the draws made so far (warm-up)."""
         self.draws.clear()
         self.trace.clear()
+
+    def halve(self) -> None:
+        """Keep every second of the draws made so far."""
+        every_second(self.draws, self.trace)
 
 
 @dataclass

@@ -75,6 +75,20 @@ def gathered(rows: DenseRows | SparseRows) -> DenseRows | SparseRows:
     return rows._replace(begin=end - length, end=end, indices=columns, values=values)
 
 
+def as_dense(block: Block, n_columns: int) -> FloatArray:
+    """Block as a matrix."""
+    if not isinstance(block, SparseRows):
+        return np.asarray(block)
+    length = block.end - block.begin
+    end = np.cumsum(length)
+    place = np.repeat(block.begin - (end - length), length) + np.arange(int(length.sum()))
+    result = np.zeros((len(length), n_columns))
+    result[np.repeat(np.arange(len(length)), length), block.indices[place]] = block.values[place]
+    if block.constant:
+        result[:, block.last] = 1.0
+    return result
+
+
 def block_length(block: Block) -> int:
     """Number of rows of a block."""
     return len(block.begin) if isinstance(block, SparseRows) else block.shape[0]

@@ -15,10 +15,12 @@ import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit, inner_jit
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import as_dense
 from bayesmargin.types import FloatArray
 
 ROWS = 256
 TILE = 4
+DENSE_BYTES = 1 << 33
 WIDE = 160  # columns from which the matrix product of the BLAS beats the tiles
 
 
@@ -36,12 +38,18 @@ class Blocks(NamedTuple):
 def blocks_of(problem: Problem) -> Blocks:
     """Rows of a problem in blocks of double precision."""
     n_rows, n_columns = problem.source.n_rows, problem.source.n_columns
+    if 8 * n_rows * n_columns > DENSE_BYTES:
+        raise ValueError(
+            f"AugmentationGibbs holds all rows densely, and {n_rows} rows of {n_columns} columns "
+            f'take {8e-9 * n_rows * n_columns:.1f} GB: choose sampler="auto", or fewer rows or '
+            "features"
+        )
     size = min(ROWS, n_rows)
     padded = (n_columns // TILE + 1) * TILE
     values = np.zeros((-(-n_rows // size), padded, size))
     for block in range(len(values)):
         index = np.arange(block * size, min((block + 1) * size, n_rows))
-        values[block, :n_columns, : index.size] = np.asarray(problem.source.take(index)).T
+        values[block, :n_columns, : index.size] = as_dense(problem.source.take(index), n_columns).T
     return Blocks(values, n_rows, n_columns)
 
 

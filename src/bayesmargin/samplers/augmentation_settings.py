@@ -8,9 +8,10 @@ import numpy as np
 
 from bayesmargin.anchor.exact import complete_target, require_finite
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.chains import TRACE_NAMES
+from bayesmargin.chains import TRACE_NAMES, every_second
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import as_dense
 from bayesmargin.samplers.augmentation import (
     Augmented,
     GibbsState,
@@ -135,6 +136,10 @@ class GibbsChain:
         self.draws.clear()
         self.trace.clear()
 
+    def halve(self) -> None:
+        """Keep every second of the draws made so far."""
+        every_second(self.draws, self.trace)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AugmentationGibbs(Sampler):
@@ -208,7 +213,9 @@ class AugmentationGibbs(Sampler):
         target = augmented(problem, self.arithmetic if form == "joint" else "double")
         by_rows = form in ("wide", "frozen")
         index = np.arange(problem.source.n_rows if by_rows else 0)
-        rows = np.asarray(problem.source.take(index), dtype=float)
+        rows = as_dense(problem.source.take(index), problem.source.n_columns).astype(
+            float, copy=False
+        )
         chains = []
         for rng in generators[:-1]:
             state = gibbs_state(problem, target, np.zeros(problem.n_weights), rng)

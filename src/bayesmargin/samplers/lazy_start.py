@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class, fit_wide_anchor, interleaved
-from bayesmargin.anchor.wide_targets import wide_target
+from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.problem import Problem
 from bayesmargin.rows.layout import SparseRows
@@ -99,6 +99,7 @@ def _place(
     prepared = wide_target(
         problem,
         diagonal,
+        wide_states(problem, diagonal),
         sampler.batch_size,
         step,
         generators[-1],

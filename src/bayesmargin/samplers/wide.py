@@ -15,7 +15,7 @@ import numpy as np
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.chains import TRACE_NAMES, record
+from bayesmargin.chains import TRACE_NAMES, every_second, record
 from bayesmargin.coordinates import Scaled, positions_from
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
@@ -84,6 +84,13 @@ class WideChain:
         self.made = 0
         if self.moments is not None:
             self.moments = Moments(len(self.moments.mean))
+
+    def halve(self) -> None:
+        """Keep every second of the draws made so far; the moments go on with all of them."""
+        every_second(self.draws, self.trace)
+        if self.store is not None:
+            self.store.halve(self.number, self.made)
+        self.made = -(-self.made // 2)
 
 
 def recorder(

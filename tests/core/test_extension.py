@@ -1,0 +1,77 @@
+"""Runs that are too short go on: chains that agree keep what they have, others begin again."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.chains import every_second
+from bayesmargin.progress import progress_for
+from bayesmargin.samplers.base import Ensemble
+from bayesmargin.sampling import _Supervisor
+from bayesmargin.saving.journal import Journal
+from bayesmargin.storage import DrawStore
+
+
+class Walker:
+    """An autoregression, each draw of which notes the iteration it was made in."""
+
+    def __init__(self, seed, memory, start=0.0):
+        self.rng, self.memory, self.value = np.random.default_rng(seed), memory, start
+        self.draws, self.trace, self.made, self.forgotten = [], [], 0, 0
+        self.moving = ((), self.rng)
+
+    def run(self, n_draws, thin):
+        draws, trace = np.empty((n_draws, 1)), np.empty((n_draws, 1))
+        for k in range(n_draws):
+            for _ in range(thin):
+                noise = np.sqrt(1.0 - self.memory**2) * self.rng.standard_normal()
+                self.value = self.memory * self.value + noise
+                self.made += 1
+            draws[k], trace[k] = self.value, self.made
+        self.draws.append(draws)
+        self.trace.append(trace)
+
+    def forget(self):
+        self.draws.clear()
+        self.trace.clear()
+        self.forgotten += 1
+
+    def halve(self):
+        every_second(self.draws, self.trace)
+
+
+def extended(chains, n_draws=400):
+    ensemble = Ensemble(
+        chains=chains, weights=lambda positions: positions, thin=1, warmup=0, adaptive=True, info={}
+    )
+    with progress_for(False) as progress:
+        supervisor = _Supervisor(None, n_draws, 1, progress, Journal(), None)
+        return supervisor.sample(ensemble)
+
+
+def test_slow_chains_that_agree_keep_every_second_draw():
+    chains = [Walker(seed, memory=0.9) for seed in range(4)]
+    ensemble, positions, trace = extended(chains)
+    thin = ensemble.info["thin"]
+    assert thin >= 4
+    assert positions.shape == (4, 400, 1)
+    assert all(chain.forgotten == 0 for chain in chains)
+    assert chains[0].made <= 400 * thin  # as many as the last spacing alone would take
+    gaps = np.diff(trace[0, :, 0])
+    assert gaps.min() == thin
+    assert gaps.max() < 2 * thin  # where a stretch follows another
+    assert np.mean(gaps == thin) > 0.95
+
+
+def test_chains_that_disagree_begin_again():
+    chains = [Walker(seed, memory=0.98, start=40.0 * (seed % 2)) for seed in range(4)]
+    extended(chains)
+    assert all(chain.forgotten > 0 for chain in chains)
+
+
+@pytest.mark.parametrize(("made", "kept"), [(8, [0, 2, 4, 6]), (7, [0, 2, 4, 6]), (1, [0])])
+def test_a_store_is_halved_in_place(made, kept):
+    store = DrawStore(2, 8, 1)
+    for draw in range(made):
+        store.put(1, draw, np.array([float(draw)]))
+    store.halve(1, made)
+    assert store.array[1, : len(kept), 0].tolist() == kept
