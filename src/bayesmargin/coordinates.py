@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.types import FloatArray
 
 
@@ -110,14 +110,22 @@ class Spiked(NamedTuple):
 
 @borrowing_jit
 def _spike(coordinates, vector):  # type: ignore[no-untyped-def]
-    """Apply the map in brackets in place; orthogonal directions do not see one another."""
-    for i in range(coordinates.gain.shape[0]):
-        along = 0.0
+    """Apply the map in brackets in place, two directions at a time.
+
+    Orthogonal directions do not see one another.
+    """
+    directions, gain = coordinates.directions, coordinates.gain
+    for i in range(0, gain.shape[0], 2):
+        k = min(i + 1, gain.shape[0] - 1)
+        first, second = directions[i], directions[k]
+        along, across = 0.0, 0.0
         for j in range(vector.shape[0]):
-            along += coordinates.directions[i, j] * vector[j]
-        along *= coordinates.gain[i]
+            along += first[j] * vector[j]
+            across += second[j] * vector[j]
+        along *= gain[i]
+        across *= gain[k] if k > i else 0.0
         for j in range(vector.shape[0]):
-            vector[j] += along * coordinates.directions[i, j]
+            vector[j] += along * first[j] + across * second[j]
 
 
 @implements(to_weights, Spiked, borrows=True)
@@ -134,6 +142,12 @@ def _spiked_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def
     for j in range(gradient.shape[0]):
         out[j] = coordinates.scale[j] * gradient[j]
     _spike(coordinates, out)
+
+
+@jit
+def fill_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
+    """:func:`to_weights` for one position, called from outside compiled code."""
+    to_weights(coordinates, position, out)
 
 
 def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bayesmargin.compiling import jit
 from bayesmargin.types import FloatArray
 
 MEMORY_LIMIT = 1 << 30
@@ -85,10 +86,7 @@ class Moments:
     def add(self, vector: FloatArray) -> None:
         """Take in one vector."""
         self.count += 1
-        change = vector - self.mean
-        self.mean += change / self.count
-        change *= vector - self.mean
-        self.squares += change
+        _take_in(vector, 1.0 / self.count, self.mean, self.squares)
 
     def merge(self, other: "Moments") -> None:
         """Take in everything that ``other`` has seen."""
@@ -103,6 +101,14 @@ class Moments:
     def variance(self) -> FloatArray:
         """Unbiased variance."""
         return self.squares / max(1, self.count - 1)
+
+
+@jit
+def _take_in(vector, share, mean, squares):  # type: ignore[no-untyped-def]
+    for j in range(mean.shape[0]):
+        change = vector[j] - mean[j]
+        mean[j] += share * change
+        squares[j] += change * (vector[j] - mean[j])
 
 
 class DrawStore:

@@ -16,7 +16,7 @@ from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.chains import TRACE_NAMES, every_second, record
-from bayesmargin.coordinates import Scaled, positions_from
+from bayesmargin.coordinates import Scaled, fill_weights, positions_from
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
 
 WATCHED = 256
+TOGETHER = 1 << 17  # numbers in the positions that a call of the compiled loop brings
 CHECKED = 24  # draws on which Stein's identity is tested
 
 Advance = Callable[[FloatArray, FloatArray, int], int]
@@ -36,7 +37,7 @@ Advance = Callable[[FloatArray, FloatArray, int], int]
 
 @dataclass
 class WideChain:
-    """One chain of a wide problem; ``advance`` makes one draw and says whether it stayed finite."""
+    """One chain of a wide problem; ``advance`` makes draws and says how many stayed finite."""
 
     number: int
     advance: Advance
@@ -46,6 +47,8 @@ class WideChain:
     describe: str
     moving: tuple[Any, np.random.Generator]
     """State (arrays that ``advance`` changes) and generator, for checkpoints."""
+    together: int = 1
+    """Draws that one call of ``advance`` makes."""
     store: DrawStore | None = None
     draws: list[FloatArray] = field(default_factory=list)
     trace: list[FloatArray] = field(default_factory=list)
@@ -54,24 +57,30 @@ class WideChain:
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
-        position = np.empty((1, self.size))
+        positions = np.empty((min(self.together, n_draws), self.size))
         trace = np.zeros((n_draws, len(TRACE_NAMES)))
         seen = np.empty((n_draws, len(self.watched)))
-        for k in range(n_draws):
-            if self.advance(position, trace[k : k + 1], thin) < 1:
+        for first in range(0, n_draws, self.together):
+            part = positions[: n_draws - first]
+            last = first + len(part)
+            if self.advance(part, trace[first:last], thin) < len(part):
                 raise DivergenceError(
                     f"a chain diverged with {self.describe}; choose a smaller step, or leave the "
                     "step out"
                 )
-            seen[k] = position[0, self.watched]
-            if self.store is not None:
-                weights = self.to_weights(position[0])
-                self.store.put(self.number, self.made, weights)
-                assert self.moments is not None
-                self.moments.add(weights)
-            self.made += 1
+            seen[first:last] = part[:, self.watched]
+            for position in part:
+                self._keep(position)
         self.draws.append(seen)
         self.trace.append(trace)
+
+    def _keep(self, position: FloatArray) -> None:
+        if self.store is not None:
+            weights = self.to_weights(position)
+            self.store.put(self.number, self.made, weights)
+            assert self.moments is not None
+            self.moments.add(weights)
+        self.made += 1
 
     def reserve(self, store: DrawStore, n_weights: int) -> None:
         """Keep the draws from now on."""
@@ -101,13 +110,13 @@ def recorder(
     rng: np.random.Generator,
     common: "CommonPart | None" = None,
 ) -> Advance:
-    """The compiled loop of :func:`bayesmargin.chains.record` for one draw at a time."""
+    """The compiled loop of :func:`bayesmargin.chains.record`; one draw at a time if ``common``."""
 
-    def advance(position: FloatArray, trace: FloatArray, thin: int) -> int:
-        done = record(dynamics, prepared.target, state, work, rng, thin, position, trace)
+    def advance(positions: FloatArray, trace: FloatArray, thin: int) -> int:
+        done = record(dynamics, prepared.target, state, work, rng, thin, positions, trace)
         if common is not None:
             common.redraw(state.position, rng)
-            position[0] = state.position
+            positions[0] = state.position
         return int(done)
 
     return advance
@@ -202,8 +211,14 @@ class WideDraws:
 
 
 def weights_by_class(prepared: PreparedTarget, n_blocks: int) -> Callable[[FloatArray], FloatArray]:
-    """Map from a position to weights with the classes one after another."""
-    return lambda position: by_class(prepared.weights(position), n_blocks)
+    """Map from a position to weights with the classes one after another, in a buffer of its own."""
+    weights = np.empty(prepared.target.drift.shape[0])
+
+    def mapped(position: FloatArray) -> FloatArray:
+        fill_weights(prepared.coordinates, position, weights)
+        return by_class(weights, n_blocks)
+
+    return mapped
 
 
 def unscaled(anchor: WideAnchor) -> WideAnchor:

@@ -15,6 +15,7 @@ from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.wide import (
+    TOGETHER,
     WideChain,
     common_part,
     description,
@@ -53,7 +54,7 @@ def start_wide(
     if sampler.preconditioner != "hessian":
         anchor = unscaled(anchor)
     states = wide_states(problem, anchor)
-    if sampler.step is None:
+    if sampler.step is None and problem.is_binary:
         step = min(step, KICK / max(1e-12, roughness(states.distance, states.reach)))
     return _place(sampler, problem, generators, anchor, states, step)
 
@@ -108,6 +109,7 @@ def _place(
                 size=size,
                 describe=str(dynamics),
                 moving=(state, rng),
+                together=1 if common else max(1, TOGETHER // size),
             )
         )
     info = description(sampler, prepared, anchor, step)
