@@ -28,13 +28,28 @@ def monitored(positions: FloatArray) -> FloatArray:
     return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
 
 
+def tolerated_rhat(n_draws: int) -> float:
+    """Largest R-hat that does not speak against chains of ``n_draws`` draws.
+
+    Of few draws the largest of hundreds of values exceeds any fixed bound by chance alone: even
+    independent draws reach about ``sqrt(1 + 8 / n)``.
+
+    Examples
+    --------
+    >>> from bayesmargin.verdict import tolerated_rhat
+    >>> tolerated_rhat(1000), round(tolerated_rhat(25), 3)
+    (1.05, 1.149)
+    """
+    return max(TOLERATED_RHAT, float(np.sqrt(1.0 + 8.0 / n_draws)))
+
+
 def lacking(positions: FloatArray) -> str:
     """What the chains lack before they may stop: "agreement", "draws", or nothing ("")."""
     if positions.shape[1] < FEWEST:
         return ""
     worst, bulk = rhat_and_bulk_ess(monitored(positions))
     wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    if not worst.max() < TOLERATED_RHAT:
+    if not worst.max() < tolerated_rhat(positions.shape[1]):
         return "agreement"
     return "" if bulk.min() > wanted else "draws"
 
@@ -58,7 +73,7 @@ def diagnose(
         every_rhat, every_bulk = rhat_and_bulk_ess(watched)
         worst, bulk = float(every_rhat.max()), float(every_bulk.min())
         tail = float(tail_ess(watched).min())
-    converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(positions)
+    converged = worst < tolerated_rhat(positions.shape[1]) and bulk > 10.0 * len(positions)
     return Diagnostics(
         max_rhat=worst,
         min_bulk_ess=bulk,

@@ -222,7 +222,9 @@ def calibrate(
 ) -> Link:
     """Probability link from leave-one-out scores of (at most 20,000) training rows."""
     flat = weights.reshape(-1, weights.shape[-1])
-    flat = flat[np.linspace(0, len(flat) - 1, _affordable_draws(flat)).astype(int)]
+    affordable = _affordable_draws(flat)
+    if affordable < len(flat):
+        flat = flat[np.linspace(0, len(flat) - 1, affordable).astype(int)]
     n_blocks = 1 if data.n_classes == 2 else data.n_classes
     coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
     n_rows = data.values.shape[0]

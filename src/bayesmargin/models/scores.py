@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesmargin.types import FloatArray
 
-PIECE = 1 << 23  # weights copied at a time
+PIECE = 1 << 21  # weights copied at a time
 CHUNK = 1 << 22  # scores held at a time when all draws vote
 
 
