@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 WATCHED = 256
 TOGETHER = 1 << 17  # numbers in the positions that a call of the compiled loop brings
-CHECKED = 24  # draws on which Stein's identity is tested
+CHECKED = 24  # draws on which Stein's identity is tested,
+CHECKED_NUMBERS = 1 << 23  # if they have no more weights than these together
 
 Advance = Callable[[FloatArray, FloatArray, int], int]
 
@@ -198,7 +199,8 @@ class WideDraws:
         """Some draws as positions, (1, draw, coordinate), and the mean of all of them."""
         kept = self.weights(np.empty(0))
         flat = kept.reshape(-1, kept.shape[-1])
-        chosen = flat[np.linspace(0, len(flat) - 1, min(CHECKED, len(flat))).astype(int)]
+        count = min(CHECKED, len(flat), max(8, CHECKED_NUMBERS // flat.shape[1]))
+        chosen = flat[np.linspace(0, len(flat) - 1, count).astype(int)]
         return self._positions(chosen)[None], self._positions(self.moments()[0][None])[0]
 
     def _positions(self, weights: FloatArray) -> FloatArray:
