@@ -46,7 +46,7 @@ def test_sparse_and_dense_rows_give_one_anchor():
     np.testing.assert_allclose(sparse_anchor.scale, dense_anchor.scale, rtol=1e-6)
 
 
-def test_stiff_directions_are_eigenvectors_of_the_scaled_hessian():
+def test_odd_directions_are_orthonormal_and_undone_by_the_coordinates():
     matrix, label = text_like()
     problem = problem_of(matrix, label, cost=5.0)
     anchor = fit_wide_anchor(problem, np.random.default_rng(0))

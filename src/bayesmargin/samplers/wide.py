@@ -245,7 +245,7 @@ def description(
         "rows_in_reach": prepared.n_rows_used,
         "predicted_gradient_noise": prepared.noise,
         "anchor_passes": anchor.passes if anchor else 0,
-        "stiff_directions": len(anchor.eigenvalues) if anchor else 0,
+        "undone_directions": len(anchor.eigenvalues) if anchor else 0,
     }
 
 
