@@ -18,7 +18,7 @@ from bayesmargin.types import FloatArray
 
 Judge = Callable[[FloatArray], float]
 GROWTH = 1.35  # of the time since the chain began, from one checkpoint to the next
-ENOUGH = 100  # draws whose mean takes over from the mean of an anchor
+ENOUGH = 400  # draws, some of them close to the last, whose mean takes over from an anchor
 MOST_DRAWS = 4000  # in a round, which bounds memory
 
 
