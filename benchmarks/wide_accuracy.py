@@ -101,6 +101,14 @@ def compare(name: str) -> dict:
     }
 
 
+def within(row: dict, tuning: bool) -> bool:
+    """Whether ours takes at most 10 times as long."""
+    ours, other = row["seconds"], row["svc_seconds"]
+    if tuning:
+        ours, other = ours + row["tuning_seconds"], other + row["svc_tuning_seconds"]
+    return bool(ours <= 10.0 * other)
+
+
 def main() -> None:
     names = sys.argv[1:] or ["reuters", "a9a", "imdb", "sector"]
     RESULTS.mkdir(exist_ok=True)
@@ -121,10 +129,11 @@ def main() -> None:
             flush=True,
         )
     accurate = all(row["accuracy"] >= row["svc_accuracy"] - 0.005 for row in table.values())
-    quick = all(row["seconds"] <= 10.0 * row["svc_seconds"] for row in table.values())
-    print(
-        "verdict: accuracy", "met" if accurate else "missed", "- time", "met" if quick else "missed"
-    )
+    slow = [name for name, row in table.items() if not within(row, tuning=False)]
+    slower = [name for name, row in table.items() if not within(row, tuning=True)]
+    print("verdict: accuracy", "met" if accurate else "missed")
+    print("10 times the time of one LinearSVC: missed by", ", ".join(slow) or "none")
+    print("10 times the time with both sides' choice of C: missed by", ", ".join(slower) or "none")
 
 
 if __name__ == "__main__":
