@@ -8,7 +8,13 @@ import warnings
 import numpy as np
 import pytest
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin import (
+    BayesianLinearSVC,
+    DPMNLClassifier,
+    InfiniteSVC,
+    MedLDAClassifier,
+    sampling,
+)
 from bayesmargin.errors import (
     BayesmarginWarning,
     CheckpointError,
@@ -172,6 +178,39 @@ def test_crashed_fits_go_on_bit_by_bit(name, tmp_path, monkeypatch, always_due):
     found = crash_and_resume(model, data, path, monkeypatch, kills=(1, 2, 3))
     assert fitted.same(draws_of(found, data[0]), expected)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("sampler", "data"),
+    [(SSGNHT(), fitted.wide()), ("auto", fitted.rows())],
+    ids=["wide", "dense"],
+)
+@pytest.mark.parametrize("missing", ["draws", "agreement"])
+def test_crashed_fits_that_were_extended_go_on_bit_by_bit(
+    sampler, data, missing, tmp_path, monkeypatch, always_due
+):
+    asked = [0]
+    sample = sampling._Supervisor.sample
+
+    def begun(self, ensemble):
+        asked[0], self.max_extensions = 0, 2
+        return sample(self, ensemble)
+
+    def lacking(positions):
+        asked[0] += 1
+        return missing if asked[0] <= 2 else ""
+
+    monkeypatch.setattr(sampling._Supervisor, "sample", begun)
+    monkeypatch.setattr(sampling, "lacking", lacking)
+    model = BayesianLinearSVC(n_chains=2, n_draws=21, sampler=sampler, random_state=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesmarginWarning)
+        expected = draws_of(fitted.fit(model, *data), data[0])
+        assert "iterations apart" in str(expected["notes"])
+        path = tmp_path / "checkpoint"
+        model.set_params(checkpoint=path, checkpoint_every=1e-9)
+        found = crash_and_resume(model, data, path, monkeypatch, kills=(2,) + (1,) * 30)
+        assert fitted.same(draws_of(found, data[0]), expected)
 
 
 @pytest.mark.parametrize(
