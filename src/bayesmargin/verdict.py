@@ -29,10 +29,11 @@ def monitored(positions: FloatArray) -> FloatArray:
 
 
 def tolerated_rhat(n_draws: int) -> float:
-    """Largest R-hat that does not speak against chains of ``n_draws`` draws.
+    """Largest R-hat at which chains of ``n_draws`` draws need not go on.
 
     Of few draws the largest of hundreds of values exceeds any fixed bound by chance alone: even
-    independent draws reach about ``sqrt(1 + 8 / n)``.
+    independent draws reach about ``sqrt(1 + 8 / n)``, and going on would not lower it. Such a run
+    ends, but it is not called converged.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def diagnose(
         every_rhat, every_bulk = rhat_and_bulk_ess(watched)
         worst, bulk = float(every_rhat.max()), float(every_bulk.min())
         tail = float(tail_ess(watched).min())
-    converged = worst < tolerated_rhat(positions.shape[1]) and bulk > 10.0 * len(positions)
+    converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(positions)
     return Diagnostics(
         max_rhat=worst,
         min_bulk_ess=bulk,

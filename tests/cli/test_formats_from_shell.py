@@ -52,7 +52,9 @@ def test_svmlight_compressed(numbers, tmp_path):
     dump_svmlight_file(X, numbers[1], str(tmp_path / "rows.svm"), zero_based=False)
     packed = tmp_path / "rows.svm.bz2"
     packed.write_bytes(bz2.compress((tmp_path / "rows.svm").read_bytes()))
-    check(tmp_path, packed)
+    fitted = check(tmp_path, packed)
+    assert fitted["features"] == 4
+    assert fitted["preparation"]["standardised"] is False
 
 
 def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):

@@ -81,7 +81,9 @@ def test_delayed_sparse_partitions_and_weights(client, clouds, single):
         dask.delayed((sparse.csr_array(X[k::3]), y[k::3], np.full(len(y[k::3]), 1.0)))
         for k in range(3)
     ]
-    agree(BayesianLinearSVC(random_state=1).fit(parts), single)
+    model = BayesianLinearSVC(random_state=1).fit(parts)
+    assert model.posterior_.attrs["ran_on"] == "cluster"
+    agree(model, single)
 
 
 def test_predictions_are_lazy_and_equal(client, clouds, single):
@@ -134,7 +136,9 @@ def test_clear_errors(client, clouds):
 
 
 def test_ssgld(client, clouds, single):
-    agree(BayesianLinearSVC(sampler="ssgld", random_state=1).fit(*on_dask(*clouds)), single, 0.15)
+    model = BayesianLinearSVC(sampler="ssgld", random_state=1).fit(*on_dask(*clouds))
+    assert model.posterior_.attrs["sampler"] == "ssgld"
+    agree(model, single, 0.15)
 
 
 @pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -144,4 +148,5 @@ def test_three_classes(client, three_clouds, multi_class, monkeypatch):
     settings = {"random_state": 1, "multi_class": multi_class}
     single = BayesianLinearSVC(**settings).fit(X, y)
     model = BayesianLinearSVC(**settings).fit(*on_dask(X[order], y[order], 3))
+    assert model.posterior_["coef"].shape == single.posterior_["coef"].shape
     agree(model, single, 0.15)

@@ -96,10 +96,9 @@ def test_the_scaled_thermostat_agrees_with_the_exact_reduction():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 def test_draws_on_disk_serve_like_draws_in_memory(monkeypatch, tmp_path):
     matrix, label = text_like(n_rows=200)
-    settings = {"sampler": SSGNHT(step=0.3, burn_in=30, thin=3), "n_draws": 40, "n_chains": 2}
+    settings = {"sampler": SSGNHT(step=0.3, burn_in=100, thin=12), "n_draws": 200, "n_chains": 2}
     memory = BayesianLinearSVC(random_state=3, **settings).fit(matrix, label)
     monkeypatch.setenv("BAYESMARGIN_DRAWS", str(tmp_path))
     monkeypatch.setattr(storage, "MEMORY_LIMIT", 1000)
