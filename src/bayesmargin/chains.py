@@ -69,8 +69,24 @@ class ChainLike(Protocol):
         """Keep every second of the draws made so far, from the first on."""
 
 
+class Recorded:
+    """What chains do with the draws they have made."""
+
+    draws: list[FloatArray]
+    trace: list[FloatArray]
+
+    def forget(self) -> None:
+        """Drop the draws made so far (warm-up)."""
+        self.draws.clear()
+        self.trace.clear()
+
+    def halve(self) -> None:
+        """Keep every second of the draws made so far."""
+        every_second(self.draws, self.trace)
+
+
 @dataclass
-class Chain:
+class Chain(Recorded):
     """One chain: what moves, where it is, and the draws it has made."""
 
     dynamics: Any
@@ -95,15 +111,6 @@ class Chain:
             )
         self.draws.append(draws)
         self.trace.append(trace)
-
-    def forget(self) -> None:
-        """Drop the draws made so far (warm-up)."""
-        self.draws.clear()
-        self.trace.clear()
-
-    def halve(self) -> None:
-        """Keep every second of the draws made so far."""
-        every_second(self.draws, self.trace)
 
 
 def every_second(*records: list[FloatArray]) -> None:

@@ -28,29 +28,13 @@ def monitored(positions: FloatArray) -> FloatArray:
     return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
 
 
-def tolerated_rhat(n_draws: int) -> float:
-    """Largest R-hat at which chains of ``n_draws`` draws need not go on.
-
-    Of few draws the largest of hundreds of values exceeds any fixed bound by chance alone: even
-    independent draws reach about ``sqrt(1 + 8 / n)``, and going on would not lower it. Such a run
-    ends, but it is not called converged.
-
-    Examples
-    --------
-    >>> from bayesmargin.verdict import tolerated_rhat
-    >>> tolerated_rhat(1000), round(tolerated_rhat(25), 3)
-    (1.05, 1.149)
-    """
-    return max(TOLERATED_RHAT, float(np.sqrt(1.0 + 8.0 / n_draws)))
-
-
 def lacking(positions: FloatArray) -> str:
     """What the chains lack before they may stop: "agreement", "draws", or nothing ("")."""
     if positions.shape[1] < FEWEST:
         return ""
     worst, bulk = rhat_and_bulk_ess(monitored(positions))
     wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    if not worst.max() < tolerated_rhat(positions.shape[1]):
+    if not worst.max() < TOLERATED_RHAT:
         return "agreement"
     return "" if bulk.min() > wanted else "draws"
 

@@ -9,7 +9,6 @@ from bayesmargin.samplers.base import Ensemble
 from bayesmargin.sampling import _Supervisor
 from bayesmargin.saving.journal import Journal
 from bayesmargin.storage import DrawStore
-from bayesmargin.verdict import lacking
 
 
 class Walker:
@@ -76,11 +75,3 @@ def test_a_store_is_halved_in_place(made, kept):
         store.put(1, draw, np.array([float(draw)]))
     store.halve(1, made)
     assert store.array[1, : len(kept), 0].tolist() == kept
-
-
-def test_a_few_independent_draws_are_not_taken_for_disagreement():
-    rng = np.random.default_rng(0)
-    for n_draws in (10, 25, 50, 200):
-        positions = rng.standard_normal((4, n_draws, 256))
-        assert lacking(positions) != "agreement"
-        assert lacking(positions + 2.0 * np.arange(4)[:, None, None]) == "agreement"

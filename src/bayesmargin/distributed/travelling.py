@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.chains import TRACE_NAMES, every_second, record
+from bayesmargin.chains import TRACE_NAMES, Recorded, record
 from bayesmargin.checks import (
     SteinCheck,
     full_gradients,
@@ -71,7 +71,7 @@ def travel(
 
 
 @dataclass
-class Traveller:
+class Traveller(Recorded):
     """A chain on the cluster: its state and generator, here; the rows, there.
 
     ``place`` holds the station and the draws left there.
@@ -99,15 +99,6 @@ class Traveller:
     def run(self, n_draws: int, thin: int) -> None:
         """Travellers move together; see :class:`Fleet`."""
         raise TypeError("a traveller is advanced by its fleet")
-
-    def forget(self) -> None:
-        """Drop the draws made so far (warm-up)."""
-        self.draws.clear()
-        self.trace.clear()
-
-    def halve(self) -> None:
-        """Keep every second of the draws made so far."""
-        every_second(self.draws, self.trace)
 
 
 @dataclass

@@ -20,7 +20,7 @@ from bayesmargin.rows.layout import (
     row_square_add,
     row_square_dot,
 )
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
 GATHERED_BYTES = 1 << 27  # up to here rows are copied into the order in which they are read
@@ -64,24 +64,27 @@ def gathered(rows: DenseRows | SparseRows) -> DenseRows | SparseRows:
     """
     if not isinstance(rows, SparseRows):
         return rows
-    length = (rows.end - rows.begin).astype(np.int64)
-    total = int(length.sum())
-    if 8 * total > GATHERED_BYTES:
+    if 8 * int((rows.end - rows.begin).sum()) > GATHERED_BYTES:
         return rows
+    place, length = _entries(rows)
     end = np.cumsum(length)
-    place = np.repeat(rows.begin - (end - length), length) + np.arange(total)
     values = rows.values[place].astype(np.float32)
     columns = rows.indices[place].astype(np.uint32)
     return rows._replace(begin=end - length, end=end, indices=columns, values=values)
+
+
+def _entries(rows: SparseRows) -> tuple[IntArray, IntArray]:
+    """Places of the entries of all rows, one row after another, and how many each row has."""
+    length = (rows.end - rows.begin).astype(np.int64)
+    end = np.cumsum(length)
+    return np.repeat(rows.begin - (end - length), length) + np.arange(int(length.sum())), length
 
 
 def as_dense(block: Block, n_columns: int) -> FloatArray:
     """Block as a matrix."""
     if not isinstance(block, SparseRows):
         return np.asarray(block)
-    length = block.end - block.begin
-    end = np.cumsum(length)
-    place = np.repeat(block.begin - (end - length), length) + np.arange(int(length.sum()))
+    place, length = _entries(block)
     result = np.zeros((len(length), n_columns))
     result[np.repeat(np.arange(len(length)), length), block.indices[place]] = block.values[place]
     if block.constant:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesmargin.anchor.exact import complete_target, require_finite
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.chains import TRACE_NAMES, every_second
+from bayesmargin.chains import TRACE_NAMES, Recorded
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import as_dense
@@ -81,7 +81,7 @@ def gibbs_state(
 
 
 @dataclass
-class GibbsChain:
+class GibbsChain(Recorded):
     """One chain of sweeps."""
 
     problem: Problem
@@ -130,15 +130,6 @@ class GibbsChain:
             self.rng,
         )
         self.state.clock[0] += 1
-
-    def forget(self) -> None:
-        """Drop the draws made so far (warm-up)."""
-        self.draws.clear()
-        self.trace.clear()
-
-    def halve(self) -> None:
-        """Keep every second of the draws made so far."""
-        every_second(self.draws, self.trace)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import numpy as np
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.chains import TRACE_NAMES, every_second, record
+from bayesmargin.chains import TRACE_NAMES, Recorded, record
 from bayesmargin.coordinates import Scaled, fill_weights, positions_from
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
@@ -37,7 +37,7 @@ Advance = Callable[[FloatArray, FloatArray, int], int]
 
 
 @dataclass
-class WideChain:
+class WideChain(Recorded):
     """One chain of a wide problem; ``advance`` makes draws and says how many stayed finite."""
 
     number: int
@@ -88,16 +88,15 @@ class WideChain:
         self.store, self.moments, self.made = store, Moments(n_weights), 0
 
     def forget(self) -> None:
-        """Drop the draws made so far."""
-        self.draws.clear()
-        self.trace.clear()
+        """Drop the draws made so far, and their moments."""
+        super().forget()
         self.made = 0
         if self.moments is not None:
             self.moments = Moments(len(self.moments.mean))
 
     def halve(self) -> None:
         """Keep every second of the draws made so far; the moments go on with all of them."""
-        every_second(self.draws, self.trace)
+        super().halve()
         if self.store is not None:
             self.store.halve(self.number, self.made)
         self.made = -(-self.made // 2)
