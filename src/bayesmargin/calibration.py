@@ -51,23 +51,28 @@ class BinaryLink:
     margin: float
     slopes: FloatArray
 
+    def parts(self, score: FloatArray) -> FloatArray:
+        """What the slopes multiply, (slope, row)."""
+        inner = np.clip(score, -self.margin, self.margin)
+        outer = score - inner
+        below, above = (outer, inner), (inner, outer)
+        parts = [np.minimum(part, 0.0) for part in below] + [np.maximum(p, 0.0) for p in above]
+        return np.stack(parts)
+
     def log_odds(self, score: FloatArray) -> FloatArray:
         """Log odds from mean scores."""
-        far_below, below, above, far_above = self.slopes
-        size = np.abs(score)
-        inner, outer = np.minimum(size, self.margin), np.maximum(size - self.margin, 0.0)
-        near = np.where(score < 0.0, below, above)
-        far = np.where(score < 0.0, far_below, far_above)
-        return np.sign(score) * (near * inner + far * outer)
+        return _combined(self.slopes, self.parts(score))
 
     def probabilities(self, score: FloatArray) -> FloatArray:
         """Probabilities of the two classes, (row, 2)."""
         upper = expit(self.log_odds(score))
         return np.stack([1.0 - upper, upper], axis=1)
 
-    def log_likelihood(self, score: FloatArray, sign: FloatArray) -> FloatArray:
-        """Log probability of labels -1 and +1."""
-        return log_expit(sign * self.log_odds(score))
+    @staticmethod
+    def judge(log_odds: FloatArray, label: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Log probability of every label, and its slope along the log odds."""
+        upper = label == 1
+        return log_expit(np.where(upper, log_odds, -log_odds)), upper - expit(log_odds)
 
 
 @dataclass(frozen=True)
@@ -77,25 +82,38 @@ class MulticlassLink:
     margin: float
     slopes: FloatArray
 
-    def logits(self, scores: FloatArray) -> FloatArray:
-        """Logits from mean scores (row, class)."""
+    def parts(self, scores: FloatArray) -> FloatArray:
+        """What the slopes multiply, (slope, row, class)."""
         order = np.sort(scores, axis=1)
         top, second = order[:, -1:], order[:, -2:-1]
         rival = np.where(scores == top, second, top)
-        log_psi = -np.maximum(self.margin + rival - scores, 0.0)
-        return self.slopes[0] * log_psi + self.slopes[1] * scores
+        return np.stack([-np.maximum(self.margin + rival - scores, 0.0), scores])
+
+    def logits(self, scores: FloatArray) -> FloatArray:
+        """Logits from mean scores (row, class)."""
+        return _combined(self.slopes, self.parts(scores))
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Probabilities of the classes, (row, class)."""
         return softmax(self.logits(scores), axis=1)
 
-    def log_likelihood(self, scores: FloatArray, label: IntArray) -> FloatArray:
-        """Log probability of the labels."""
-        logits = log_softmax(self.logits(scores), axis=1)
-        return np.take_along_axis(logits, label[:, None], axis=1)[:, 0]
+    @staticmethod
+    def judge(logits: FloatArray, label: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Log probability of every label, and its slopes along the logits."""
+        logs = log_softmax(logits, axis=1)
+        own = np.arange(logits.shape[1]) == label[:, None]
+        return logs[own], own - np.exp(logs)
 
 
 Link = BinaryLink | MulticlassLink
+
+
+def _combined(slopes: FloatArray, parts: FloatArray) -> FloatArray:
+    """Sum of the parts times their slopes, each rounded alike: larger scores stay larger."""
+    total = slopes[0] * parts[0]
+    for slope, part in zip(slopes[1:], parts[1:], strict=True):
+        total += slope * part
+    return np.asarray(total)
 
 
 def fit_link(
@@ -118,14 +136,16 @@ def fit_link(
     """
     binary = scores.ndim == 1
     prior = np.log([cost, 2.0 * cost, 2.0 * cost, cost] if binary else [cost, 0.1 * cost])
-    target = np.where(label == 1, 1.0, -1.0) if binary else label
     kind = BinaryLink if binary else MulticlassLink
+    parts = kind(margin, np.exp(prior)).parts(scores)
 
-    def loss(log_slopes: FloatArray) -> float:
-        link = kind(margin, np.exp(log_slopes))
-        fit = float(np.dot(weight, link.log_likelihood(scores, target)))  # type: ignore[arg-type]
-        return float(0.5 * np.sum((log_slopes - prior) ** 2) / PRIOR_SD**2 - fit)
+    def loss(log_slopes: FloatArray) -> tuple[float, FloatArray]:
+        slopes, away = np.exp(log_slopes), (log_slopes - prior) / PRIOR_SD**2
+        logs, surprise = kind.judge(_combined(slopes, parts), label)
+        along = [np.vdot(part.T * weight, surprise.T) for part in parts]
+        value = 0.5 * np.dot(log_slopes - prior, away) - np.dot(weight, logs)
+        return float(value), away - slopes * along
 
     bounds = [(centre - 12.0, centre + 6.0) for centre in prior]
-    found = minimize(loss, prior, method="L-BFGS-B", bounds=bounds)
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds)
     return kind(margin, np.exp(found.x))

@@ -57,3 +57,24 @@ def test_pseudo_likelihood_slopes_give_the_pseudo_likelihood():
 def test_few_rows_stay_near_the_pseudo_likelihood():
     link = fit_link(np.array([0.3, -0.2]), np.array([1, 0]), np.ones(2), 1.0, 1.0)
     np.testing.assert_allclose(link.slopes, [1.0, 2.0, 2.0, 1.0], rtol=0.5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_link_is_where_the_penalised_likelihood_is_largest(n_classes):
+    rng = np.random.default_rng(5)
+    label = rng.integers(n_classes, size=400)
+    scores = rng.standard_normal((400, n_classes)) + 1.5 * np.eye(n_classes)[label]
+    scores = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
+    weight = rng.uniform(0.5, 2.0, 400)
+    found = fit_link(scores, label, weight, 1.0, 1.0)
+    centre = np.log([1.0, 2.0, 2.0, 1.0] if n_classes == 2 else [1.0, 0.1])
+
+    def penalised(log_slopes):
+        probability = type(found)(1.0, np.exp(log_slopes)).probabilities(scores)
+        fit = weight @ np.log(probability[np.arange(400), label])
+        return fit - 0.5 * np.sum((log_slopes - centre) ** 2)
+
+    best = np.log(found.slopes)
+    for k in range(len(best)):
+        for move in (-0.02, 0.02):
+            assert penalised(best + move * np.eye(len(best))[k]) < penalised(best)
