@@ -6,6 +6,8 @@ autocorrelation summed by Geyer's initial monotone sequence. ArviZ computes the 
 they are vectorised over weights, since they steer the sampling while it runs.
 """
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +19,7 @@ from scipy.stats import rankdata
 from bayesmargin.types import FloatArray
 
 ESS_PER_CHAIN = 100
+SLICE = 32  # coordinates that a thread takes at a time
 
 
 def split_chains(draws: FloatArray) -> FloatArray:
@@ -111,10 +114,10 @@ def bulk_ess(draws: FloatArray) -> FloatArray:
     return effective_sample_size(normal_scores(split_chains(draws)))
 
 
-def rhat_and_bulk_ess(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
+def rhat_and_bulk_ess(draws: FloatArray) -> FloatArray:
     """Both of :func:`rhat` and :func:`bulk_ess`, which share the ranking, their largest cost."""
     worst, scores = _split_rhat(split_chains(draws))
-    return worst, effective_sample_size(scores)
+    return np.stack([worst, effective_sample_size(scores)])
 
 
 def tail_ess(draws: FloatArray, probability: float = 0.05) -> FloatArray:
@@ -124,6 +127,21 @@ def tail_ess(draws: FloatArray, probability: float = 0.05) -> FloatArray:
     below = effective_sample_size((halves <= lower).astype(float))
     above = effective_sample_size((halves <= upper).astype(float))
     return np.minimum(below, above)
+
+
+def by_slices(
+    figure: Callable[[FloatArray], FloatArray], draws: FloatArray, threads: int
+) -> FloatArray:
+    """A figure of every coordinate of ``draws`` (the last axis of both), some at a time.
+
+    Sorting and Fourier transforms hold no lock, so threads share the work; what comes out does not
+    depend on their number.
+    """
+    parts = np.split(draws, range(SLICE, draws.shape[-1], SLICE), axis=-1)
+    if threads == 1:
+        return np.concatenate([figure(part) for part in parts], axis=-1)
+    with ThreadPoolExecutor(threads) as pool:
+        return np.concatenate(list(pool.map(figure, parts)), axis=-1)
 
 
 @dataclass(frozen=True)

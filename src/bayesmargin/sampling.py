@@ -26,7 +26,7 @@ from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray, IntArray
-from bayesmargin.verdict import biased, diagnose, lacking, warn_of
+from bayesmargin.verdict import Watched, biased, diagnose, lacking, warn_of
 
 ROUND_SECONDS = 0.3
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
@@ -175,7 +175,7 @@ class _Supervisor:
         self.notes.append(f"step halved ({reason})")
         return ensemble.restart(None, True)
 
-    def sample(self, ensemble: Ensemble) -> tuple[Ensemble, FloatArray, FloatArray]:
+    def sample(self, ensemble: Ensemble) -> tuple[Ensemble, Watched, FloatArray]:
         """Make the draws; go on for longer while they do not suffice.
 
         Chains that agree and only move slowly keep every second draw. Otherwise their first draws
@@ -198,9 +198,10 @@ class _Supervisor:
                 made = 0
                 continue
             positions, trace = collected(ensemble.chains)
+            watched = Watched(positions, self.n_jobs)
             if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
                 break
-            missing = lacking(positions)
+            missing = lacking(watched)
             if not missing:
                 break
             thin *= 2
@@ -213,7 +214,7 @@ class _Supervisor:
                     chain.forget()
             made = -(-self.n_draws // 2) if useful else 0
         ensemble.info["thin"] = thin
-        return ensemble, positions, trace
+        return ensemble, watched, trace
 
 
 def _may_shrink(ensemble: Ensemble) -> bool:
@@ -249,11 +250,11 @@ def equally_weighted(weight: FloatArray) -> IntArray:
 
 def _attempt(
     supervisor: _Supervisor, ensemble: Ensemble, rng: np.random.Generator
-) -> tuple[Ensemble, FloatArray, FloatArray, float, SteinCheck] | None:
+) -> tuple[Ensemble, Watched, FloatArray, float, SteinCheck] | None:
     """Sample and check; None when the draws are poor and the ensemble has a fallback."""
     fallback = ensemble.fallback
     try:
-        ensemble, positions, trace = supervisor.sample(supervisor.warm_up(ensemble))
+        ensemble, watched, trace = supervisor.sample(supervisor.warm_up(ensemble))
     except DivergenceError as error:
         if fallback is None:
             raise
@@ -261,17 +262,17 @@ def _attempt(
         return None
     noise, stein = 0.0, SteinCheck(0.0, np.inf)
     if ensemble.checks is not None:
-        noise, stein = ensemble.checks(positions, rng)
+        noise, stein = ensemble.checks(watched.positions, rng)
     elif ensemble.target is not None:
         work = workspace(ensemble.target, working_type(ensemble.target))
-        checked, centre = ensemble.kept.checked() if ensemble.kept else (positions, None)
+        checked, centre = ensemble.kept.checked() if ensemble.kept else (watched.positions, None)
         noise = gradient_noise(ensemble.target, checked, work, rng)
         stein = stein_check(ensemble.target, checked, work, rng, centre)
     may_hand_over = fallback is not None and not supervisor.interrupted
-    if may_hand_over and (biased(stein) or lacking(positions)):
+    if may_hand_over and (biased(stein) or lacking(watched)):
         supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
         return None
-    return ensemble, positions, trace, noise, stein
+    return ensemble, watched, trace, noise, stein
 
 
 def sample(
@@ -304,9 +305,9 @@ def sample(
         supervisor.restarts = 0
         outcome = _attempt(supervisor, ensemble.fallback(), generators[-1])
         assert outcome is not None
-    ensemble, positions, trace, noise, stein = outcome
+    ensemble, watched, trace, noise, stein = outcome
     diagnostics = diagnose(
-        positions,
+        watched,
         trace,
         stein,
         interrupted=supervisor.interrupted,
@@ -319,6 +320,7 @@ def sample(
     info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
     info["notes"] = "; ".join(supervisor.notes)
     warn_of(diagnostics, stein, supervisor.interrupted)
+    positions = watched.positions
     if ensemble.draw_weights is not None:
         weight = ensemble.draw_weights(positions.shape[1], ensemble.info["thin"])
         positions = positions[:, equally_weighted(weight)]

@@ -1,11 +1,19 @@
 """Whether draws suffice and can be trusted, and the one warning when they cannot."""
 
 import warnings
+from functools import cached_property
 
 import numpy as np
 
+from bayesmargin.chains import n_threads
 from bayesmargin.checks import SteinCheck
-from bayesmargin.diagnostics import ESS_PER_CHAIN, Diagnostics, rhat_and_bulk_ess, tail_ess
+from bayesmargin.diagnostics import (
+    ESS_PER_CHAIN,
+    Diagnostics,
+    by_slices,
+    rhat_and_bulk_ess,
+    tail_ess,
+)
 from bayesmargin.errors import (
     BiasWarning,
     ConvergenceWarning,
@@ -28,19 +36,38 @@ def monitored(positions: FloatArray) -> FloatArray:
     return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
 
 
-def lacking(positions: FloatArray) -> str:
+class Watched:
+    """Positions of all chains, and how well they agree, computed at most once."""
+
+    def __init__(self, positions: FloatArray, n_jobs: int | None) -> None:
+        self.positions = positions
+        self.enough = positions.shape[1] >= FEWEST
+        self._coordinates = monitored(positions)
+        self._threads = n_threads(n_jobs, len(positions))
+
+    @cached_property
+    def worst(self) -> tuple[float, float]:
+        """Largest R-hat and smallest effective sample size of the bulk."""
+        rhat, bulk = by_slices(rhat_and_bulk_ess, self._coordinates, self._threads)
+        return float(rhat.max()), float(bulk.min())
+
+    def tail(self) -> float:
+        """Smallest effective sample size of the tails."""
+        return float(by_slices(tail_ess, self._coordinates, self._threads).min())
+
+
+def lacking(watched: Watched) -> str:
     """What the chains lack before they may stop: "agreement", "draws", or nothing ("")."""
-    if positions.shape[1] < FEWEST:
+    if not watched.enough:
         return ""
-    worst, bulk = rhat_and_bulk_ess(monitored(positions))
-    wanted = min(ESS_PER_CHAIN * len(positions), 0.25 * positions.shape[0] * positions.shape[1])
-    if not worst.max() < TOLERATED_RHAT:
+    (rhat, bulk), (n_chains, n_draws) = watched.worst, watched.positions.shape[:2]
+    if not rhat < TOLERATED_RHAT:
         return "agreement"
-    return "" if bulk.min() > wanted else "draws"
+    return "" if bulk > min(ESS_PER_CHAIN * n_chains, 0.25 * n_chains * n_draws) else "draws"
 
 
 def diagnose(
-    positions: FloatArray,
+    watched: Watched,
     trace: FloatArray,
     stein: SteinCheck,
     *,
@@ -53,12 +80,9 @@ def diagnose(
 ) -> Diagnostics:
     """Figures of a finished run; ``level`` is the thermostat's setting where there is one."""
     worst = bulk = tail = float("nan")
-    if positions.shape[1] >= FEWEST:
-        watched = monitored(positions)
-        every_rhat, every_bulk = rhat_and_bulk_ess(watched)
-        worst, bulk = float(every_rhat.max()), float(every_bulk.min())
-        tail = float(tail_ess(watched).min())
-    converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(positions)
+    if watched.enough:
+        (worst, bulk), tail = watched.worst, watched.tail()
+    converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(watched.positions)
     return Diagnostics(
         max_rhat=worst,
         min_bulk_ess=bulk,

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from bayesmargin.diagnostics import bulk_ess, effective_sample_size, rhat, tail_ess
+from bayesmargin.diagnostics import (
+    SLICE,
+    bulk_ess,
+    by_slices,
+    effective_sample_size,
+    rhat,
+    rhat_and_bulk_ess,
+    tail_ess,
+)
 from bayesmargin.posterior import import_arviz
 
 
@@ -42,3 +50,11 @@ def test_many_weights_at_once_equal_one_at_a_time(chains):
 def test_disagreeing_chains_are_seen(chains):
     assert rhat(chains)[3] > 1.2
     assert rhat(chains)[0] < 1.02
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("figure", [rhat_and_bulk_ess, tail_ess])
+def test_slices_and_threads_change_no_figure(figure, threads):
+    rng = np.random.default_rng(1)
+    draws = rng.standard_normal((4, 50, 2 * SLICE + 5)).cumsum(axis=1)
+    np.testing.assert_array_equal(by_slices(figure, draws, threads), figure(draws))

@@ -50,10 +50,10 @@ def extended(chains, n_draws=400):
 
 def test_slow_chains_that_agree_keep_every_second_draw():
     chains = [Walker(seed, memory=0.9) for seed in range(4)]
-    ensemble, positions, trace = extended(chains)
+    ensemble, watched, trace = extended(chains)
     thin = ensemble.info["thin"]
     assert thin >= 4
-    assert positions.shape == (4, 400, 1)
+    assert watched.positions.shape == (4, 400, 1)
     assert all(chain.forgotten == 0 for chain in chains)
     assert chains[0].made <= 400 * thin  # as many as the last spacing alone would take
     gaps = np.diff(trace[0, :, 0])
