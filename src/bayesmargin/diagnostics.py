@@ -30,9 +30,16 @@ def split_chains(draws: FloatArray) -> FloatArray:
 
 def normal_scores(draws: FloatArray) -> FloatArray:
     """Ranks over all chains, mapped to quantiles of the normal distribution."""
-    shape = draws.shape
-    ranks = rankdata(draws.reshape(shape[0] * shape[1], -1), axis=0)
-    return ndtri((ranks - 0.375) / (shape[0] * shape[1] + 0.25)).reshape(shape)
+    count = draws.shape[0] * draws.shape[1]
+    flat = np.ascontiguousarray(draws.reshape(count, -1).T)
+    order = np.argsort(flat, axis=1)
+    if np.any(np.diff(np.take_along_axis(flat, order, axis=1), axis=1) == 0.0):
+        scores = ndtri((rankdata(flat, axis=1) - 0.375) / (count + 0.25))
+    else:  # without ties the scores are the same numbers for every weight
+        scores = np.empty(flat.shape)
+        ladder = ndtri((np.arange(1, count + 1) - 0.375) / (count + 0.25))
+        np.put_along_axis(scores, order, ladder[None], axis=1)
+    return scores.T.reshape(draws.shape)
 
 
 def _plain_rhat(draws: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """Fitting a linear model: rows made canonical, one problem or one a class, runs joined."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.calibration import MAX_DRAWS, MAX_ROWS, Link, fit_link, leave_one_out
+from bayesmargin.chains import n_threads
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.problem import Problem
@@ -235,10 +237,17 @@ def calibrate(
         chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
         values = data.values[chosen]
     step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
-    parts = []
-    for start in range(0, len(chosen), step):
+
+    def left_out(start: int) -> FloatArray:
         scores = draw_scores(values[start : start + step], coef, intercept)
-        parts.append(_left_out(data, chosen[start : start + step], scores, settings))
+        return _left_out(data, chosen[start : start + step], scores, settings)
+
+    starts = range(0, len(chosen), step)
+    if sparse.issparse(values):  # products of dense rows have threads of their own
+        with ThreadPoolExecutor(n_threads(settings.n_jobs, len(starts))) as pool:
+            parts = list(pool.map(left_out, starts))
+    else:
+        parts = [left_out(start) for start in starts]
     weight = data.weight[chosen] / data.weight.mean()
     label = data.label[chosen]
     return fit_link(np.concatenate(parts), label, weight, settings.C, settings.margin)
