@@ -20,8 +20,9 @@ bayesmargin reproduce adagrad --quick
 bayesmargin reproduce all --out docs
 ```
 
-*quick* takes about a minute for each experiment, *default* minutes (see the table at the end),
-*full* (`--full`) is the size of the paper. Times are processor seconds on one thread, without
+*quick* takes about a minute for each experiment, *default* minutes, and more than an hour for the
+topic models on a million documents (see the table at the end), *full* (`--full`) is the size of the
+paper. Times are processor seconds on one thread, without
 evaluation and compilation: on an idle machine the time on the wall. Where the printed text and the
 mathematics disagree we follow the mathematics, see [the errata](mathematics/errata.md).
 """

@@ -9,8 +9,8 @@ Value = TypeVar("Value")
 class Setup(NamedTuple):
     """Size and seed of a run.
 
-    ``"quick"`` takes about a minute, ``"default"`` minutes, and ``"full"`` is the size of the
-    paper, which takes hours.
+    ``"quick"`` takes about a minute, ``"default"`` minutes (the topic models more than an hour),
+    and ``"full"`` is the size of the paper, which takes hours.
 
     Examples
     --------
