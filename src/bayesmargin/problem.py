@@ -28,6 +28,11 @@ class Problem:
         The margin that a score should reach.
     prior : GaussianBelief or LaplaceBelief
         Prior of the weights, classes one after another.
+    separate : bool
+        Whether every class has a binary hinge of its own (one-vs-rest). The posterior is then the
+        product :math:`\prod_k p_0(w_k) \prod_d e^{-c_d (\ell - y_{dk} x_d \cdot w_k)_+}` of
+        binary ones, :math:`y_{dk} = +1` for the row's class and -1 for the others. Only wide
+        problems are sampled so: one reading of a row then serves all classes.
     """
 
     source: RowSource
@@ -36,11 +41,20 @@ class Problem:
     cost: FloatArray
     margin: float
     prior: Belief
+    separate: bool = False
 
     @property
     def is_binary(self) -> bool:
         """Whether one weight vector serves two classes."""
-        return self.n_classes == 2
+        return self.n_classes == 2 and not self.separate
+
+    def require_one_hinge(self) -> None:
+        """Raise an error if every class has a hinge of its own, for code that knows none of it."""
+        if self.separate:
+            raise ValueError(
+                "a hinge for every class is sampled in one go for wide rows only: make a problem "
+                "of two classes for each class"
+            )
 
     @property
     def n_blocks(self) -> int:

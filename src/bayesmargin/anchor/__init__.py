@@ -12,6 +12,7 @@ from bayesmargin.rows.layout import SparseRows
 
 def fit_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
     """Gaussian near the posterior of ``problem``."""
+    problem.require_one_hinge()
     if isinstance(problem.source.take(np.arange(1)), SparseRows):
         raise ValueError(
             f"this sampler needs a full covariance, which sparse rows of {problem.source.n_columns}"

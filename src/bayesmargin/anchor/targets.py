@@ -53,6 +53,7 @@ def hinge_of(
 
     ``states``, where given, are those of the same rows in the same order.
     """
+    problem.require_one_hinge()
     cost = np.ascontiguousarray(problem.cost[index], dtype=float)
     if problem.is_binary:
         inactive = np.zeros(index.size, dtype=np.int64)

@@ -14,8 +14,9 @@ intercept against all words). They are the eigenvectors :math:`q_i` at both ends
 :math:`A = diag(s)\,H\,diag(s)`, and the coordinates
 :math:`w = m + s \odot (u + \sum_i (\lambda_i^{-1/2} - 1)\, q_i q_i^T u)` undo them.
 
-More than two classes use the softmax-smoothed hinge of :mod:`bayesmargin.anchor.multiclass` and
-the diagonal alone; their weights are *interleaved*, the classes of one feature side by side.
+More than two classes use the softmax-smoothed hinge of :mod:`bayesmargin.anchor.multiclass`, or a
+binary one each (:mod:`bayesmargin.anchor.wide_separate`), and the diagonal alone; their weights are
+*interleaved*, the classes of one feature side by side.
 """
 
 from dataclasses import dataclass
@@ -25,9 +26,11 @@ from scipy import optimize
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from scipy.special import ndtr
 
+from bayesmargin.anchor.columns import minimise_columns
 from bayesmargin.anchor.listening import tell
 from bayesmargin.anchor.wide_multiclass import softmax_energy
-from bayesmargin.beliefs import normal_density
+from bayesmargin.anchor.wide_separate import separate_deviations, separate_energy
+from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief, normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import (
     block_products,
@@ -40,6 +43,8 @@ from bayesmargin.types import FloatArray
 
 ROUNDS = 5
 SETTLED = 0.02  # mean change of the log standard deviations
+PASSES = 20  # over the rows a round where classes are separate
+FALL = 0.1  # of the energy of every class that is not worth another pass
 DIRECTIONS = 8  # half of them stiff, half soft
 LANCZOS = 20  # restarts, each of some thirty passes over the rows
 STIFF, SOFT = 1.5, 0.6  # eigenvalues of the scaled Hessian beyond which undoing them pays
@@ -50,6 +55,7 @@ class WideAnchor:
     """Mean, standard deviations, and odd directions with their eigenvalues.
 
     All are in the order of the target: interleaved when there are more than two classes.
+    ``deviation`` is that of each row's score, of shape (row, class) where classes are separate.
     """
 
     mean: FloatArray
@@ -75,15 +81,27 @@ def by_class(weights: FloatArray, n_blocks: int) -> FloatArray:
     return np.swapaxes(parts, -1, -2).reshape(weights.shape)
 
 
+def reordered(prior: Belief, n_blocks: int) -> Belief:
+    """Prior of interleaved weights, taken as independent of one another."""
+    if isinstance(prior, LaplaceBelief):
+        return LaplaceBelief(interleaved(prior.scale, n_blocks))
+    precision = prior.precision if prior.precision.ndim == 1 else np.diag(prior.precision)
+    return GaussianBelief(interleaved(prior.mean, n_blocks), interleaved(precision, n_blocks))
+
+
 class _Passes:
     """The passes over the rows that fitting the anchor takes."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.prior = reordered(problem.prior, problem.n_blocks) if problem.separate else None
         self.count = 0
 
     def deviations(self, scale: FloatArray) -> FloatArray:
         """Standard deviation of each row's score; the mean over classes when there are several."""
+        if self.problem.separate:
+            self.count += 1
+            return separate_deviations(self.problem, scale)
         result = np.empty(self.problem.source.n_rows)
         blocks = self.problem.n_blocks
         own = np.sqrt((scale.reshape(-1, blocks) ** 2).mean(axis=1))
@@ -99,12 +117,17 @@ class _Passes:
         """Expected energy at ``mean``: value, gradient, and diagonal of the Hessian if wanted."""
         problem, self.count = self.problem, self.count + 1
         gradient, diagonal = np.zeros_like(mean), np.zeros_like(mean)
+        bends = diagonal if curvature else None
+        if self.prior is not None:
+            value = separate_energy(problem, mean, deviation, gradient, bends)
+            extra, slope, own = self.prior.expectation(mean, scale**2)
+            gradient += slope
+            diagonal += own
+            return value + extra, gradient, diagonal
         if problem.is_binary:
-            value = self._hinges(mean, deviation, gradient, diagonal if curvature else None)
+            value = self._hinges(mean, deviation, gradient, bends)
         else:
-            value = softmax_energy(
-                problem, mean, deviation, gradient, diagonal if curvature else None
-            )
+            value = softmax_energy(problem, mean, deviation, gradient, bends)
         blocks = problem.n_blocks
         extra, slope, own = problem.prior.expectation(
             by_class(mean, blocks), by_class(scale**2, blocks)
@@ -157,6 +180,8 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
     start = start if start.ndim == 1 else np.diag(start)
     scale = interleaved(1.0 / np.sqrt(np.broadcast_to(start, (size,))), problem.n_blocks)
     deviation = passes.deviations(scale)
+    if problem.separate:
+        scale = 1.0 / np.sqrt(passes.energy(mean, scale, deviation, curvature=True)[2])
     for _ in range(ROUNDS):
         mean, moved = _lowest(passes, mean, scale, deviation)
         _, _, diagonal = passes.energy(mean, scale, deviation, curvature=True)
@@ -178,6 +203,8 @@ def _lowest(
     passes: _Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
 ) -> tuple[FloatArray, float]:
     """Mean of least expected energy for given deviations, and how far it moved (rms, in sd)."""
+    if passes.problem.separate:
+        return _lowest_of_each(passes, mean, scale, deviation)
 
     def objective(position: FloatArray) -> tuple[float, FloatArray]:
         value, gradient, _ = passes.energy(mean + scale * position, scale, deviation)
@@ -194,6 +221,24 @@ def _lowest(
         callback=lambda position: tell(mean + scale * position),
     )
     return mean + scale * found.x, float(np.sqrt(np.mean(found.x**2)))
+
+
+def _lowest_of_each(
+    passes: _Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
+) -> tuple[FloatArray, float]:
+    """The same for separate classes, each with steps of its own; the largest move of a class."""
+    shape = (-1, passes.problem.n_classes)
+
+    def gradient_at(position: FloatArray) -> FloatArray:
+        _, gradient, _ = passes.energy(mean + scale * position.ravel(), scale, deviation)
+        gradient *= scale
+        tell(mean)
+        return gradient.reshape(shape)
+
+    start = np.zeros_like(mean).reshape(shape)
+    found = minimise_columns(gradient_at, start, PASSES, FALL)
+    moved = np.sqrt(np.mean(found**2, axis=0).max())
+    return mean + scale * found.ravel(), float(moved)
 
 
 def _odd(

@@ -4,16 +4,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.anchor.screening import allocate, gradient_noise, screen
+from bayesmargin.anchor.screening import allocate, gradient_noise, roughness, screen
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, prior_in_weights
-from bayesmargin.anchor.wide import WideAnchor, interleaved
+from bayesmargin.anchor.wide import WideAnchor, reordered
 from bayesmargin.anchor.wide_multiclass import winning_options
-from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
+from bayesmargin.anchor.wide_separate import separate_states
 from bayesmargin.coordinates import Scaled, Spiked
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import as_rows, block_products, block_sum, gathered
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.target import BinaryHinge, InterleavedHinge, Target
+from bayesmargin.target_separate import SeparateHinge
 from bayesmargin.types import FloatArray, IntArray
 
 NORMAL_COST = 8.0  # of drawing a normal variate, in entries of a row read
@@ -22,20 +23,29 @@ HEAT = 0.05  # of the thermostat by gradient noise, in the coordinate that has m
 
 
 class WideStates(NamedTuple):
-    """States of all rows at the anchor; the names are those of :class:`.rowstates.RowStates`."""
+    """States of all rows at the anchor; the names are those of :class:`.rowstates.RowStates`.
+
+    ``roughness`` (:func:`.screening.roughness`) is zero where it sets no bound to the step.
+    """
 
     reference: IntArray
     distance: FloatArray
     reach: FloatArray
     drift: FloatArray
+    roughness: float
 
 
 def wide_states(problem: Problem, anchor: WideAnchor) -> WideStates:
     """States of all rows at a wide anchor, from one pass over them."""
     drift: FloatArray = np.zeros(problem.n_weights)
+    if problem.separate:
+        found = separate_states(problem, anchor.mean, anchor.deviation, drift)
+        return WideStates(found.reference, found.distance, found.reach, drift, found.roughness)
     reference, lead = _leads(problem, anchor, drift)
     width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
-    return WideStates(reference, lead / width, problem.cost * width, drift)
+    distance, reach = lead / width, problem.cost * width
+    rough = roughness(distance, reach) if problem.is_binary else 0.0
+    return WideStates(reference, distance, reach, drift, rough)
 
 
 def wide_target(
@@ -49,10 +59,11 @@ def wide_target(
     control_variates: bool = True,
 ) -> PreparedTarget:
     """Target around a wide anchor, in scaled coordinates."""
-    reference, distance, reach, drift = states
+    reference, distance, reach, drift, _ = states
     if not control_variates:
         drift, distance = np.zeros(problem.n_weights), np.zeros_like(distance)
-        reference = np.zeros_like(reference) if problem.is_binary else problem.label
+        hinges = problem.is_binary or problem.separate
+        reference = np.zeros_like(reference) if hinges else problem.label
     screening = screen(distance, reach, rng)
     index, rows = screening.index, as_rows(problem.source.take(screening.index))
     wanted = batch_size or affordable_batch(problem, anchor, index, rows, step)
@@ -63,7 +74,7 @@ def wide_target(
         # All are read at every step: rows of one length in turn let the processor foresee loops.
         order = np.argsort(rows.end - rows.begin, kind="stable")
         index, rows = index[order], rows._replace(begin=rows.begin[order], end=rows.end[order])
-    prior = prior_in_weights(_reordered(problem.prior, problem.n_blocks), problem.n_weights)
+    prior = prior_in_weights(reordered(problem.prior, problem.n_blocks), problem.n_weights)
     hinge = _hinge(problem, index, reference)
     coordinates = wide_coordinates(anchor)
     target = Target(gathered(rows), hinge, prior, coordinates, strata, drift)
@@ -97,7 +108,8 @@ def affordable_batch(
     entries = rows.end - rows.begin if isinstance(rows, SparseRows) else None
     per_row = float(entries.mean()) if entries is not None else problem.source.n_columns
     balanced = NORMAL_COST * problem.n_weights / max(1.0, per_row * problem.n_blocks)
-    spread = 0.63 * float(np.quantile(problem.cost[index] * anchor.deviation[index], 0.9))
+    width = anchor.deviation if anchor.deviation.ndim == 1 else anchor.deviation.max(axis=1)
+    spread = 0.63 * float(np.quantile(problem.cost[index] * width[index], 0.9))
     cool = index.size / (1.0 + 2.0 * HEAT / max(1e-12, step * spread))
     wanted = int(max(16.0, balanced, cool))
     return wanted if wanted < NEARLY_ALL * index.size else index.size
@@ -117,18 +129,11 @@ def _leads(problem: Problem, anchor: WideAnchor, drift: FloatArray) -> tuple[Int
 
 def _hinge(
     problem: Problem, index: IntArray, reference: IntArray
-) -> BinaryHinge | InterleavedHinge:
+) -> BinaryHinge | InterleavedHinge | SeparateHinge:
     cost = np.ascontiguousarray(problem.cost[index], dtype=float)
     if problem.is_binary:
         slack = np.full(index.size, problem.margin)
         return BinaryHinge(problem.sign[index].astype(ROW_TYPE), slack, cost, reference[index])
     label = problem.label[index].astype(np.int64)
-    return InterleavedHinge(label, problem.margin, problem.n_classes, cost, reference[index])
-
-
-def _reordered(prior: Belief, n_blocks: int) -> Belief:
-    """Prior of interleaved weights."""
-    if isinstance(prior, LaplaceBelief):
-        return LaplaceBelief(interleaved(prior.scale, n_blocks))
-    precision = prior.precision if prior.precision.ndim == 1 else np.diag(prior.precision)
-    return GaussianBelief(interleaved(prior.mean, n_blocks), interleaved(precision, n_blocks))
+    kind = SeparateHinge if problem.separate else InterleavedHinge
+    return kind(label, problem.margin, problem.n_classes, cost, reference[index])

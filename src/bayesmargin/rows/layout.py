@@ -37,6 +37,11 @@ def row_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> 
     raise TypeError(f"{type(rows).__name__} is not a row layout")
 
 
+def row_square_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> None:
+    """Inner products of the squares of a row with every column of ``table`` (generic)."""
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
+
+
 def row_spread(rows: Any, index: int, factors: FloatArray, power: int, out: FloatArray) -> None:
     """Add row ``index`` (``power`` 2: its squares) times each class's factor, interleaved."""
     raise TypeError(f"{type(rows).__name__} is not a row layout")
@@ -90,6 +95,17 @@ def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # 
         value = values[index, j]
         for k in range(n_classes):
             scores[k] += value * table[j, k]
+
+
+@implements(row_square_scores, DenseRows, borrows=True)
+def dense_square_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    values, count = rows.values, scores.shape[0]
+    for c in range(count):
+        scores[c] = 0.0
+    for j in range(values.shape[1]):
+        square = values[index, j] * values[index, j]
+        for c in range(count):
+            scores[c] += square * table[j, c]
 
 
 @implements(row_spread, DenseRows, borrows=True)
@@ -178,6 +194,17 @@ def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] #
         value, column = values[k], WORD(columns[k])
         for c in range(count):
             scores[c] += value * table[column, c]
+
+
+@implements(row_square_scores, SparseRows, borrows=True)
+def sparse_square_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    count = scores.shape[0]
+    for c in range(count):
+        scores[c] = table[rows.last, c] if rows.constant else 0.0
+    for k in range(rows.begin[index], rows.end[index]):
+        square, column = rows.values[k] * rows.values[k], rows.indices[k]
+        for c in range(count):
+            scores[c] += square * table[column, c]
 
 
 @implements(row_spread, SparseRows, borrows=True)

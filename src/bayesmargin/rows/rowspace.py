@@ -71,15 +71,21 @@ class RowSpace:
 
 def row_space(problem: Problem) -> RowSpace | None:
     """The problem in the span of its rows, where that is exact and smaller; else None."""
+    prior = problem.prior
+    if not has_row_space(problem) or not isinstance(prior, GaussianBelief):
+        return None
+    return RowSpace(problem, 1.0 / np.sqrt(prior.precision.reshape(problem.n_blocks, -1)[0]))
+
+
+def has_row_space(problem: Problem) -> bool:
+    """Whether the span of the rows gives an exact and smaller problem."""
     source, prior = problem.source, problem.prior
     if source.n_rows * problem.n_blocks > MAX_ROWS or source.n_columns <= DENSE_COLUMNS:
-        return None
+        return False
     if not isinstance(prior, GaussianBelief) or prior.precision.ndim != 1 or np.any(prior.mean):
-        return None
+        return False
     precision = prior.precision.reshape(problem.n_blocks, -1)
-    if np.any(precision != precision[0]):
-        return None
-    return RowSpace(problem, 1.0 / np.sqrt(precision[0]))
+    return not (problem.separate or np.any(precision != precision[0]))
 
 
 def _matrix(values: Any, n_columns: int) -> Any:

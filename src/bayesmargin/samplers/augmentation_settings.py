@@ -35,6 +35,7 @@ WARMUP = 200
 
 def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
     """What the compiled sweep reads of a problem."""
+    problem.require_one_hinge()
     blocks, cost = blocks_of(problem), problem.cost.astype(float)
     if arithmetic == "single" or (arithmetic == "auto" and single_is_enough(problem, blocks)):
         blocks = in_single(blocks)

@@ -60,6 +60,8 @@ def _obstacle(sampler: "StochasticSampler", problem: Problem) -> str | None:
     """Why lazy updates are not possible, or None."""
     if not isinstance(problem.source.take(np.arange(1)), SparseRows):
         return "rows are dense"
+    if problem.separate:
+        return "every class has a hinge of its own"
     prior = problem.prior
     if not isinstance(prior, GaussianBelief) or prior.precision.ndim != 1:
         return "only a Gaussian prior of independent weights has an exact jump"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesmargin.anchor.screening import roughness
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, plain_target
 from bayesmargin.anchor.wide import WideAnchor, fit_wide_anchor
 from bayesmargin.anchor.wide_targets import WideStates, wide_states, wide_target
@@ -27,6 +26,7 @@ from bayesmargin.samplers.wide import (
 )
 from bayesmargin.state import initial_state
 from bayesmargin.target import InterleavedHinge, workspace
+from bayesmargin.target_separate import SeparateHinge
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
@@ -54,8 +54,8 @@ def start_wide(
     if sampler.preconditioner != "hessian":
         anchor = unscaled(anchor)
     states = wide_states(problem, anchor)
-    if sampler.step is None and problem.is_binary:
-        step = min(step, KICK / max(1e-12, roughness(states.distance, states.reach)))
+    if sampler.step is None:
+        step = min(step, KICK / max(1e-12, states.roughness))
     return _place(sampler, problem, generators, anchor, states, step)
 
 
@@ -91,7 +91,8 @@ def _place(
     prepared = _prepare(sampler, problem, anchor, states, step, generators[-1])
     dynamics = sampler.dynamics(step, problem.source.n_rows)
     size = problem.n_weights
-    n_blocks = problem.n_blocks if isinstance(prepared.target.hinge, InterleavedHinge) else 1
+    interleaved = isinstance(prepared.target.hinge, InterleavedHinge | SeparateHinge)
+    n_blocks = problem.n_blocks if interleaved else 1
     common = common_part(problem, prepared)
     chains = []
     for number, rng in enumerate(generators[:-1]):
