@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesmargin.compiling import jit
 from bayesmargin.types import FloatArray
@@ -49,7 +50,8 @@ def minimise_columns(
     gradient = gradient_at(position)
     count = position.shape[1]
     first = 1.0 / np.maximum(1.0, np.sqrt(_products(gradient, gradient)))
-    length, gamma = np.ones(count), first
+    length: FloatArray = np.ones(count)
+    gamma: FloatArray = first
     pairs: deque[Pair] = deque(maxlen=MEMORY)
     for _ in range(n_passes - 1):
         direction = _direction(gradient, pairs, gamma)
@@ -68,7 +70,7 @@ def minimise_columns(
 
 
 def _take(
-    good: FloatArray,
+    good: npt.NDArray[np.bool_],
     position: FloatArray,
     gradient: FloatArray,
     trial: FloatArray,

@@ -190,10 +190,20 @@ def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] #
     values, columns = rows.values, rows.indices
     for c in range(count):
         scores[c] = table[rows.last, c] if rows.constant else 0.0
-    for k in range(WORD(rows.begin[index]), WORD(rows.end[index])):
+    k, end = WORD(rows.begin[index]), WORD(rows.end[index])
+    # Four entries at a time, since reading and writing the scores takes longer than adding to them.
+    while k + FOUR <= end:
+        one, two, three, four = values[k], values[k + ONE], values[k + TWO], values[k + THREE]
+        first, second = table[WORD(columns[k])], table[WORD(columns[k + ONE])]
+        third, fourth = table[WORD(columns[k + TWO])], table[WORD(columns[k + THREE])]
+        for c in range(count):
+            scores[c] += (one * first[c] + two * second[c]) + (three * third[c] + four * fourth[c])
+        k += FOUR
+    while k < end:
         value, column = values[k], WORD(columns[k])
         for c in range(count):
             scores[c] += value * table[column, c]
+        k += ONE
 
 
 @implements(row_square_scores, SparseRows, borrows=True)
