@@ -28,10 +28,11 @@ def counts(n_classes=2, n_documents=90, n_words=14):
     return rng.poisson(rate[label]), label
 
 
-def wide():
+def wide(n_classes=2):
     """Sparse rows of more features than a full covariance is made for."""
     rng = np.random.default_rng(0)
-    return sparse.random_array((60, 1000), density=0.02, rng=rng, format="csr"), np.arange(60) % 2
+    X = sparse.random_array((60, 1000), density=0.02, rng=rng, format="csr")
+    return X, np.arange(60) % n_classes
 
 
 def fit(model, *data):

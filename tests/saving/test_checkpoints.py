@@ -135,6 +135,11 @@ FITS = {
         BayesianLinearSVC(n_chains=2, n_draws=12, sampler=SSGNHT(burn_in=9, thin=1)),
         fitted.wide(),
     ),
+    "wide one-vs-rest": (
+        BayesianLinearSVC(multi_class="ovr", n_chains=2, n_draws=12,
+                          sampler=SSGNHT(burn_in=9, thin=1)),
+        fitted.wide(3),
+    ),
     "lazy": (
         BayesianLinearSVC(
             n_chains=1, n_draws=12, sampler=SSGLD(batch_size=6, lazy=True, burn_in=9, thin=1)

@@ -21,9 +21,7 @@ from bayesmargin.compiling import jit
 from bayesmargin.types import FloatArray
 
 MEMORY = 5  # pairs of steps and changes of the gradient
-UPWARDS = (
-    0.3  # slope beyond the minimum, in units of that at the start, up to which a point is good
-)
+UPWARDS = 0.3  # slope past the minimum up to which a point is good, in units of that at the start
 
 Pair = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -45,13 +43,12 @@ def minimise_columns(
     n_passes : int
         Gradients to evaluate at most.
     tolerance : float
-        Every column stops to count when it expects to fall by less than half of this.
+        The end is reached when every column expects to fall by less than half of this.
     """
     gradient = gradient_at(position)
     count = position.shape[1]
-    first = 1.0 / np.maximum(1.0, np.sqrt(_products(gradient, gradient)))
     length: FloatArray = np.ones(count)
-    gamma: FloatArray = first
+    gamma: FloatArray = 1.0 / np.maximum(1.0, np.sqrt(_products(gradient, gradient)))
     pairs: deque[Pair] = deque(maxlen=MEMORY)
     for _ in range(n_passes - 1):
         direction = _direction(gradient, pairs, gamma)
