@@ -195,9 +195,11 @@ def figures(model):
 def test_the_posterior_agrees_with_exact_sampling_class_by_class():
     X, y = rows()
     settings = {"C": 2.0, "multi_class": "ovr"}
-    exact = BayesianLinearSVC(sampler=AugmentationGibbs(), random_state=0, n_draws=400, **settings)
+    exact = BayesianLinearSVC(
+        sampler=AugmentationGibbs(), random_state=0, n_chains=2, n_draws=400, **settings
+    )
     mean, deviation, ess = figures(exact.fit(X, y))
-    sampler = SSGNHT(integrator="baoab")
+    sampler = SSGNHT(integrator="baoab", burn_in=200, thin=10)
     model = BayesianLinearSVC(sampler=sampler, random_state=1, n_draws=400, **settings).fit(X, y)
     assert model.posterior_.attrs["rows_in_reach"] == 60
     other, width, more = figures(model)
@@ -230,7 +232,7 @@ def test_threads_change_no_draw():
 def test_models_predict_and_go_on_with_further_rows(sampler, prior):
     X, y = rows(n_rows=240)
     model = BayesianLinearSVC(
-        C=10.0, prior=prior, multi_class="ovr", sampler=sampler, n_draws=200, random_state=0
+        C=2.0, prior=prior, multi_class="ovr", sampler=sampler, n_draws=200, random_state=0
     )
     model.partial_fit(X[:120], y[:120], classes=np.arange(CLASSES))
     first = model.posterior_["coef"].var(axis=(0, 1)).mean()
