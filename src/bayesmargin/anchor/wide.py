@@ -230,9 +230,10 @@ def _lowest_of_each(
     shape = (-1, passes.problem.n_classes)
 
     def gradient_at(position: FloatArray) -> FloatArray:
-        _, gradient, _ = passes.energy(mean + scale * position.ravel(), scale, deviation)
+        there = mean + scale * position.ravel()
+        tell(there)
+        _, gradient, _ = passes.energy(there, scale, deviation)
         gradient *= scale
-        tell(mean)
         return gradient.reshape(shape)
 
     start = np.zeros_like(mean).reshape(shape)
