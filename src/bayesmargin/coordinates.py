@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, implements, jit
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 
 def to_weights(coordinates: Any, position: FloatArray, out: FloatArray) -> None:
@@ -95,6 +95,46 @@ def _rotated_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-de
         _times(coordinates.transposed[b], gradient, b * size, out)
 
 
+class Sheared(NamedTuple):
+    r"""Scaled coordinates of several classes, interleaved, whose intercepts make up for the words.
+
+    The score of the mean row :math:`c` is what data pin down; the intercept alone moves with all
+    words against it. Weights are :math:`m + s \odot u`, less :math:`\sum_j c_j s_{jk} u_{jk}` for
+    the intercept of class :math:`k`, which comes last. ``columns`` are the features that the mean
+    row has most of, ``share`` how much.
+    """
+
+    centre: FloatArray
+    scale: FloatArray
+    columns: IntArray
+    share: FloatArray
+    n_classes: int
+
+
+@implements(to_weights, Sheared, borrows=True)
+def _sheared_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
+    scale, count = coordinates.scale, coordinates.n_classes
+    last = position.shape[0] - count
+    for j in range(position.shape[0]):
+        out[j] = coordinates.centre[j] + scale[j] * position[j]
+    for i in range(coordinates.columns.shape[0]):
+        first, share = coordinates.columns[i] * count, coordinates.share[i]
+        for k in range(count):
+            out[last + k] -= share * scale[first + k] * position[first + k]
+
+
+@implements(pull_back, Sheared, borrows=True)
+def _sheared_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
+    scale, count = coordinates.scale, coordinates.n_classes
+    last = gradient.shape[0] - count
+    for j in range(gradient.shape[0]):
+        out[j] = scale[j] * gradient[j]
+    for i in range(coordinates.columns.shape[0]):
+        first, share = coordinates.columns[i] * count, coordinates.share[i]
+        for k in range(count):
+            out[first + k] -= share * scale[first + k] * gradient[last + k]
+
+
 class Spiked(NamedTuple):
     r"""Scaled coordinates with a few stiff directions undone.
 
@@ -164,6 +204,8 @@ def weights_from(coordinates: Any, positions: FloatArray) -> FloatArray:
         return positions
     if isinstance(coordinates, Scaled):
         return coordinates.centre + coordinates.scale * positions
+    if isinstance(coordinates, Sheared):
+        return coordinates.centre + _shear(coordinates, coordinates.scale * positions, -1.0)
     if isinstance(coordinates, Spiked):
         along = (positions @ coordinates.directions.T) * coordinates.gain
         moved = positions + along @ coordinates.directions
@@ -174,10 +216,21 @@ def weights_from(coordinates: Any, positions: FloatArray) -> FloatArray:
     return coordinates.centre + moved
 
 
-def positions_from(coordinates: Identity | Scaled | Spiked, weights: FloatArray) -> FloatArray:
+def _shear(coordinates: Sheared, moves: FloatArray, sign: float) -> FloatArray:
+    """Add what the mean row makes of the words to the intercepts, ``sign`` times."""
+    table = moves.reshape(*moves.shape[:-1], -1, coordinates.n_classes)
+    table[..., -1, :] += sign * (coordinates.share @ table[..., coordinates.columns, :])
+    return moves
+
+
+def positions_from(
+    coordinates: Identity | Scaled | Sheared | Spiked, weights: FloatArray
+) -> FloatArray:
     """Positions of many weights at once: the inverse of :func:`weights_from`."""
     if isinstance(coordinates, Identity):
         return weights
+    if isinstance(coordinates, Sheared):
+        return _shear(coordinates, weights - coordinates.centre, 1.0) / coordinates.scale
     positions = (weights - coordinates.centre) / coordinates.scale
     if isinstance(coordinates, Scaled):
         return positions

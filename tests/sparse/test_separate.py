@@ -11,8 +11,17 @@ from bayesmargin.anchor import fit_anchor, wide_separate
 from bayesmargin.anchor.columns import minimise_columns
 from bayesmargin.anchor.screening import roughness
 from bayesmargin.anchor.wide import WideAnchor, _Passes, by_class, fit_wide_anchor, interleaved
-from bayesmargin.anchor.wide_targets import wide_states, wide_target
+from bayesmargin.anchor.wide_targets import wide_coordinates, wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
+from bayesmargin.compiling import jit
+from bayesmargin.coordinates import (
+    Scaled,
+    Sheared,
+    fill_weights,
+    positions_from,
+    pull_back,
+    weights_from,
+)
 from bayesmargin.diagnostics import rhat_and_bulk_ess
 from bayesmargin.models.one_vs_rest import all_classes
 from bayesmargin.problem import Problem
@@ -271,3 +280,54 @@ def test_samplers_of_one_hinge_refuse_many():
         fit_anchor(problem, np.random.default_rng(0))
     with pytest.raises(ValueError, match="a problem of two classes for each class"):
         augmented(problem)
+
+
+def sheared():
+    X, y = rows()
+    problem = together(X, y)
+    anchor = fit_wide_anchor(problem, np.random.default_rng(0))
+    return problem, anchor, wide_coordinates(anchor)
+
+
+def test_sheared_coordinates_and_their_gradient_fit_together():
+    problem, _, coordinates = sheared()
+    assert isinstance(coordinates, Sheared)
+    rng = np.random.default_rng(1)
+    positions = rng.standard_normal((3, problem.n_weights))
+    there = weights_from(coordinates, positions)
+    np.testing.assert_allclose(positions_from(coordinates, there), positions, atol=1e-10)
+    out = np.empty(problem.n_weights)
+    fill_weights(coordinates, positions[0], out)
+    np.testing.assert_allclose(out, there[0], atol=1e-12)
+    slope = rng.standard_normal(problem.n_weights)
+    _pulled(coordinates, slope, out)
+    change = there[1] - there[0]
+    assert out @ (positions[1] - positions[0]) == pytest.approx(slope @ change, rel=1e-10)
+
+
+@jit
+def _pulled(coordinates, gradient, out):
+    pull_back(coordinates, gradient, out)
+
+
+def test_the_intercepts_are_nearly_free_of_the_words():
+    problem, anchor, coordinates = sheared()
+    passes = _Passes(problem)
+
+    def slope_change(kind, k):
+        """Change of the gradient in the coordinates when the intercept of a class moves."""
+        position = np.zeros(problem.n_weights)
+        position[k - CLASSES] = 1e-3
+        pulled = []
+        for at in (position, -position):
+            weights = weights_from(kind, at)
+            _, gradient, _ = passes.energy(weights, anchor.scale, anchor.deviation)
+            out = np.empty_like(gradient)
+            _pulled(kind, gradient, out)
+            pulled.append(out)
+        return (pulled[0] - pulled[1])[:-CLASSES] / 2e-3
+
+    plain = Scaled(anchor.mean, anchor.scale)
+    for k in range(CLASSES):
+        before, after = (np.linalg.norm(slope_change(c, k)) for c in (plain, coordinates))
+        assert after < 0.6 * before

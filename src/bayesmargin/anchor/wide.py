@@ -15,8 +15,9 @@ intercept against all words). They are the eigenvectors :math:`q_i` at both ends
 :math:`w = m + s \odot (u + \sum_i (\lambda_i^{-1/2} - 1)\, q_i q_i^T u)` undo them.
 
 More than two classes use the softmax-smoothed hinge of :mod:`bayesmargin.anchor.multiclass`, or a
-binary one each (:mod:`bayesmargin.anchor.wide_separate`), and the diagonal alone; their weights are
-*interleaved*, the classes of one feature side by side.
+binary one each (:mod:`bayesmargin.anchor.wide_separate`), and the diagonal alone, except that the
+intercepts of the latter follow the mean row (:class:`bayesmargin.coordinates.Sheared`). Their
+weights are *interleaved*, the classes of one feature side by side.
 """
 
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ class WideAnchor:
     eigenvalues: FloatArray
     deviation: FloatArray
     passes: int
+    typical: FloatArray | None = None
+    """The mean row, where classes are separate and have intercepts."""
 
 
 def interleaved(vector: FloatArray, n_blocks: int) -> FloatArray:
@@ -155,6 +158,14 @@ class _Passes:
                 block_square_sum(block, cost * density / width, diagonal)
         return value
 
+    def mean_row(self) -> FloatArray:
+        """Mean of the rows, weighted by their costs."""
+        problem, total = self.problem, np.zeros(self.problem.source.n_columns)
+        for span, block in problem.source.blocks():
+            block_sum(block, problem.cost[span], total)
+        self.count += 1
+        return total / problem.cost.sum()
+
     def curvature_of_rows(self, mean: FloatArray, deviation: FloatArray) -> FloatArray:
         r"""Weight :math:`\omega_d` of each row in the smoothed Hessian (two classes)."""
         problem, result = self.problem, np.empty(self.problem.source.n_rows)
@@ -196,7 +207,9 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
         directions, eigenvalues = _odd(passes, mean, scale, deviation, rng)
         deviation = _corrected(problem, scale, deviation, directions, eigenvalues)
         mean, _ = _lowest(passes, mean, scale, deviation)
-    return WideAnchor(mean, scale, directions, eigenvalues, deviation, passes.count)
+    leaning = problem.separate and problem.source.intercept
+    typical = passes.mean_row() if leaning else None
+    return WideAnchor(mean, scale, directions, eigenvalues, deviation, passes.count, typical)
 
 
 def _lowest(

@@ -9,7 +9,7 @@ from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, prior_in_weight
 from bayesmargin.anchor.wide import WideAnchor, reordered
 from bayesmargin.anchor.wide_multiclass import winning_options
 from bayesmargin.anchor.wide_separate import separate_states
-from bayesmargin.coordinates import Scaled, Spiked
+from bayesmargin.coordinates import Scaled, Sheared, Spiked
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import as_rows, block_products, block_sum, gathered
 from bayesmargin.rows.layout import SparseRows
@@ -19,6 +19,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 NORMAL_COST = 8.0  # of drawing a normal variate, in entries of a row read
 NEARLY_ALL = 0.6  # of the rows: reading all in order takes no longer
+TYPICAL_WORDS = 2000  # features of the mean row that the intercepts follow
 HEAT = 0.05  # of the thermostat by gradient noise, in the coordinate that has most of it
 
 
@@ -82,8 +83,13 @@ def wide_target(
     return PreparedTarget(target, coordinates, noise, index.size)
 
 
-def wide_coordinates(anchor: WideAnchor) -> Scaled | Spiked:
+def wide_coordinates(anchor: WideAnchor) -> Scaled | Sheared | Spiked:
     """Coordinates in which the anchor is a standard normal distribution."""
+    if anchor.typical is not None:
+        words = anchor.typical[:-1]
+        columns = np.sort(np.argsort(-np.abs(words), kind="stable")[:TYPICAL_WORDS])
+        n_classes = anchor.mean.size // anchor.typical.size
+        return Sheared(anchor.mean, anchor.scale, columns, words[columns], n_classes)
     if len(anchor.eigenvalues) == 0:
         return Scaled(anchor.mean, anchor.scale)
     gain = 1.0 / np.sqrt(anchor.eigenvalues) - 1.0

@@ -19,6 +19,8 @@ class RowSource(Protocol):
 
     n_rows: int
     n_columns: int
+    intercept: bool
+    """Whether the last column is the constant one."""
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield ``(range of rows, their values)`` in order, each row once."""

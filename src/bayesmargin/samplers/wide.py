@@ -226,7 +226,7 @@ def unscaled(anchor: WideAnchor) -> WideAnchor:
     """The same centre and row states, in the scale of the weights themselves."""
     none = np.zeros((0, anchor.mean.size))
     ones = np.ones_like(anchor.scale)
-    return replace(anchor, scale=ones, directions=none, eigenvalues=np.zeros(0))
+    return replace(anchor, scale=ones, directions=none, eigenvalues=np.zeros(0), typical=None)
 
 
 def description(
