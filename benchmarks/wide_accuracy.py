@@ -1,15 +1,19 @@
 """Test accuracy and time on sparse data against a tuned LinearSVC.
 
-Both sides choose C on a fifth of the training rows held out, from the same grid; the times of the
-final fits and of the whole tuning are reported.
+LinearSVC chooses C from a grid on a fifth of the training rows held out. Ours takes its defaults
+for two classes. Sector has 105 classes of 61 rows on average, 5.8 million weights: there one binary
+model a class with a few draws, and the scale of the prior is chosen on the same fifth. The times of
+the final fits and of all together are reported, each the best of some repetitions.
 
     python benchmarks/wide_accuracy.py [reuters a9a imdb sector]
 """
 
 import json
+import resource
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +22,19 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from bayesmargin import BayesianLinearSVC, datasets
+from bayesmargin.samplers import SSGNHT
 
 RESULTS = Path(__file__).parent / "results"
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
-OWN_GRID = {"reuters": (1.0,), "a9a": (1.0,), "imdb": (1.0,), "sector": (30.0, 100.0)}
-DRAWS = {"sector": 25}  # of 5.8 million weights each
+OWN = {"sector": ({"C": 10.0, "prior_scale": 1.0}, {"C": 30.0, "prior_scale": 0.3})}
+FIXED = {
+    "sector": {
+        "multi_class": "ovr",
+        "n_draws": 25,  # of 5.8 million weights each
+        "sampler": SSGNHT(integrator="baoab", burn_in=50, thin=4),
+    }
+}
+REPETITIONS = {"reuters": 5, "a9a": 3, "imdb": 2}  # the first may compile
 
 
 def imdb() -> tuple:
@@ -58,46 +70,52 @@ def narrow_indices(matrix):
     return matrix
 
 
-def tuned(make, grid, X, y) -> tuple[float, float]:
-    """Best C of a grid on a fifth held out, and the seconds that took."""
-    began = time.perf_counter()
+def tuned(make, grid, X, y) -> dict:
+    """Best settings of a grid on a fifth held out."""
     if len(grid) == 1:
-        return grid[0], 0.0
+        return grid[0]
     inner, held, inner_y, held_y = train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
-    scores = [make(C).fit(inner, inner_y).score(held, held_y) for C in grid]
-    return grid[int(np.argmax(scores))], time.perf_counter() - began
+    scores = [make(**one).fit(inner, inner_y).score(held, held_y) for one in grid]
+    print("  held out:", ", ".join(f"{one} {s:.4f}" for one, s in zip(grid, scores, strict=True)))
+    return grid[int(np.argmax(scores))]
+
+
+def timed(make, grid, X, y, repetitions: int) -> tuple:
+    """Fitted model, its settings, and least seconds of the choice and of the last fit."""
+    choice, last = [], []
+    for _ in range(repetitions):
+        began = time.perf_counter()
+        found = tuned(make, grid, X, y)
+        chosen = time.perf_counter()
+        model = make(**found).fit(X, y)
+        choice.append(chosen - began)
+        last.append(time.perf_counter() - chosen)
+    return model, found, min(choice), min(last)
 
 
 def compare(name: str) -> dict:
     X, y, X_test, y_test = loaded(name)
     X, X_test = narrow_indices(X), narrow_indices(X_test)
-    C, tuning = tuned(lambda c: LinearSVC(C=c), GRID, X, y)
-    began = time.perf_counter()
-    svc = LinearSVC(C=C).fit(X, y)
-    svc_seconds = time.perf_counter() - began
-    n_draws = DRAWS.get(name, 1000)
-
-    def ours(c: float) -> BayesianLinearSVC:
-        return BayesianLinearSVC(C=c, random_state=0, n_draws=n_draws)
-
+    repetitions = REPETITIONS.get(name, 1)
+    grid = tuple({"C": C} for C in GRID)
+    svc, best, tuning, svc_seconds = timed(LinearSVC, grid, X, y, repetitions)
+    ours = partial(BayesianLinearSVC, random_state=0, **FIXED.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        own, own_tuning = tuned(ours, OWN_GRID[name], X, y)
-        began = time.perf_counter()
-        model = ours(own).fit(X, y)
-    seconds = time.perf_counter() - began
+        model, _, own_tuning, seconds = timed(ours, OWN.get(name, ({},)), X, y, repetitions)
     return {
-        "svc_C": C,
+        "svc_C": best["C"],
         "svc_accuracy": svc.score(X_test, y_test),
         "svc_seconds": svc_seconds,
         "svc_tuning_seconds": tuning,
-        "C": own,
+        **{key: model.get_params()[key] for key in ("C", "prior_scale", "multi_class", "n_draws")},
         "accuracy": model.score(X_test, y_test),
         "seconds": seconds,
         "tuning_seconds": own_tuning,
         "rhat": model.diagnostics_.max_rhat,
         "bias": model.diagnostics_.bias,
         "trustworthy": bool(model.diagnostics_.trustworthy),
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
 
 
