@@ -23,6 +23,7 @@ from bayesmargin.coordinates import (
     weights_from,
 )
 from bayesmargin.diagnostics import rhat_and_bulk_ess
+from bayesmargin.models import one_vs_rest
 from bayesmargin.models.one_vs_rest import all_classes
 from bayesmargin.problem import Problem
 from bayesmargin.rows import DenseSource, SparseSource
@@ -252,7 +253,7 @@ def test_models_predict_and_go_on_with_further_rows(sampler, prior):
     assert model.posterior_["coef"].var(axis=(0, 1)).mean() < first
 
 
-def test_classes_are_joined_only_where_that_saves_something():
+def test_classes_are_joined_only_where_that_saves_something(monkeypatch):
     X, y = rows(n_rows=700)
     whole = together(X, y)
     one = alone(whole, 0)
@@ -272,6 +273,8 @@ def test_classes_are_joined_only_where_that_saves_something():
     assert all_classes(narrow, y, priors, Auto()) is None
     mixed = [priors[0], priors[1], LaplaceBelief(np.ones(901))]
     assert all_classes(one, y, mixed, Auto()) is None
+    monkeypatch.setattr(one_vs_rest, "MOST_WEIGHTS", CLASSES * 901 - 1)
+    assert all_classes(one, y, priors, Auto()) is None
 
 
 def test_samplers_of_one_hinge_refuse_many():

@@ -16,6 +16,9 @@ from bayesmargin.samplers.wide_start import is_wide
 from bayesmargin.types import IntArray
 
 
+MOST_WEIGHTS = 1 << 23  # of all classes: every chain keeps some ten arrays of as many numbers
+
+
 def all_classes(
     problem: Problem, label: IntArray, priors: Sequence[Belief], sampler: Sampler
 ) -> Problem | None:
@@ -24,7 +27,8 @@ def all_classes(
     ``problem`` is that of one class, ``label`` holds the class of every row and ``priors`` those
     of every class.
     """
-    prior = _stacked(priors) if _gains(problem, sampler) else None
+    small = len(priors) * problem.n_weights <= MOST_WEIGHTS
+    prior = _stacked(priors) if small and _gains(problem, sampler) else None
     if prior is None:
         return None
     return replace(problem, label=label, n_classes=len(priors), prior=prior, separate=True)
