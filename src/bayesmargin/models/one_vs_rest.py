@@ -15,7 +15,6 @@ from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.samplers.wide_start import is_wide
 from bayesmargin.types import IntArray
 
-
 MOST_WEIGHTS = 1 << 23  # of all classes: every chain keeps some ten arrays of as many numbers
 
 
