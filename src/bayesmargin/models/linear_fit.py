@@ -29,6 +29,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 MERGE_LIMIT = 20_000
 FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
+THREADS = 4  # at most, of the calibration
 CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
 
 
@@ -255,17 +256,16 @@ def calibrate(
         chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
         values = data.values[chosen]
     step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
+    threads = 1  # products of dense rows have threads of their own
+    if sparse.issparse(values):  # smaller steps, as several are held at once, whatever ``n_jobs``
+        threads, step = n_threads(settings.n_jobs, THREADS), max(1, step // THREADS)
 
     def left_out(start: int) -> FloatArray:
         scores = draw_scores(values[start : start + step], coef, intercept)
         return _left_out(data, chosen[start : start + step], scores, settings)
 
-    starts = range(0, len(chosen), step)
-    if sparse.issparse(values):  # products of dense rows have threads of their own
-        with ThreadPoolExecutor(n_threads(settings.n_jobs, len(starts))) as pool:
-            parts = list(pool.map(left_out, starts))
-    else:
-        parts = [left_out(start) for start in starts]
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(left_out, range(0, len(chosen), step)))
     weight = data.weight[chosen] / data.weight.mean()
     label = data.label[chosen]
     return fit_link(np.concatenate(parts), label, weight, settings.C, settings.margin)
