@@ -23,7 +23,6 @@ from bayesmargin.models.medlda.parameters import COSTS
 from bayesmargin.plots import ACCENT, INK
 
 COLOURS = {"ssgrld": ACCENT, "pa": "#2563eb", "gibbs": INK}
-GROWTH = 1.5  # of documents or seconds between two looks
 NEAR = 0.02  # below the lower of two ends: what both have reached
 MANY = 10
 WIKIPEDIA = 1_100_000  # documents of the paper, and of the drawn corpus
@@ -57,6 +56,7 @@ TEXT = (
 
 def run(setup: Setup) -> Result:
     """Follow the three methods on the three corpora."""
+    growth = setup.choose(2.0, 1.5)  # of documents between two looks
     rows: list[dict[str, Any]] = []
     facts: dict[str, Any] = {"many": MANY} | {f"cost_{m}": COSTS[m] for m in METHODS}
     for key, load in {"news": _news, "wiki": _wiki, "drawn": _drawn}.items():
@@ -75,7 +75,7 @@ def run(setup: Setup) -> Result:
             )
             rows += [
                 {"corpus": key, "method": method, **look}
-                for look in _follow(model, X, y, new, truth, score, passes[method])
+                for look in _follow(model, X, y, new, truth, score, passes[method], growth)
             ]
     table = _table(rows, facts)
     return Result(
@@ -94,7 +94,14 @@ Scorer = Callable[[Any, Any], float]
 
 
 def _follow(
-    model: MedLDAClassifier, X: Any, y: Any, new: Any, truth: Any, score: Scorer, n_passes: int
+    model: MedLDAClassifier,
+    X: Any,
+    y: Any,
+    new: Any,
+    truth: Any,
+    score: Scorer,
+    n_passes: int,
+    growth: float,
 ) -> list[dict[str, Any]]:
     """Figures of one chain as it learns: the better of its last draw and of all kept ones."""
     looks, following = [], 0.0
@@ -105,7 +112,7 @@ def _follow(
         last = step == n_steps or run.documents_seen >= n_passes * X.shape[0]
         if run.documents_seen < following and not last:
             continue
-        following = run.documents_seen * GROWTH
+        following = run.documents_seen * growth
         found = [
             score(truth, run.training.code.decide(run.scores(documents, draws), 0.0))
             for draws in (1, None)
@@ -138,16 +145,17 @@ def _news(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
     X, y, _, _ = newsgroups("train", classes, setup.choose(5000, None))
     new, truth, _, _ = newsgroups("test", classes, setup.choose(5000, None))
     facts["news_classes"] = len(np.unique(y))
-    some = np.linspace(0, len(truth) - 1, setup.choose(300, 1500, len(truth))).astype(int)
-    return X, y, new[some], truth[some], _accuracy, _passes(setup.choose(15, 15, 60))
+    some = np.linspace(0, len(truth) - 1, setup.choose(150, 1500, len(truth))).astype(int)
+    return X, y, new[some], truth[some], _accuracy, _passes(setup.choose(8, 15, 60))
 
 
 def _wiki(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
     train, test = fetch_wikipedia(), fetch_wikipedia(subset="test")
     facts["wiki_labels"] = train.target.shape[1]
     most = setup.choose(1500, train.data.shape[0])
-    passes = _passes(setup.choose(15, 60), setup.choose(2, 5))
-    return train.data[:most], train.target[:most], test.data, test.target, _micro, passes
+    passes = _passes(setup.choose(8, 60), setup.choose(2, 5))
+    new, truth = (part[: setup.choose(400, None)] for part in (test.data, test.target))
+    return train.data[:most], train.target[:most], new, truth, _micro, passes
 
 
 def _drawn(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
@@ -155,8 +163,8 @@ def _drawn(setup: Setup, facts: dict[str, Any]) -> tuple[Any, ...]:
         setup.choose(2000, 10_000), TOPICS["drawn"], setup.choose(3000, None), setup.seed
     )
     X, y = corpus.draw(setup.choose(4000, WIKIPEDIA))
-    new, truth = corpus.draw(setup.choose(500, 2000))
-    return X, y, new, truth, _macro, _passes(setup.choose(10, 10, 40))
+    new, truth = corpus.draw(setup.choose(300, 2000))
+    return X, y, new, truth, _macro, _passes(setup.choose(8, 10, 40))
 
 
 def _table(rows: list[dict[str, Any]], facts: dict[str, Any]) -> list[dict[str, Any]]:
