@@ -152,7 +152,9 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
 
 
 @implements(set_working, BinaryHinge, borrows=True)
-def _binary_working(hinge, weights, working):  # type: ignore[no-untyped-def]
+@implements(set_working, InterleavedHinge, borrows=True)
+def same_order(hinge, weights, working):  # type: ignore[no-untyped-def]
+    """Rows are multiplied with the weights in the order they have."""
     # A loop and not a slice: assigning slices costs Numba a check of shapes every time.
     for j in range(weights.shape[0]):
         working[j] = weights[j]
@@ -226,12 +228,6 @@ def _add_interleaved(hinge, rows, block, scale, work):  # type: ignore[no-untype
         if index == size:
             index = 0
     return energy
-
-
-@implements(set_working, InterleavedHinge, borrows=True)
-def _interleaved_working(hinge, weights, working):  # type: ignore[no-untyped-def]
-    for j in range(weights.shape[0]):
-        working[j] = weights[j]
 
 
 @borrowing_jit

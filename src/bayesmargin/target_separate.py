@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bayesmargin.compiling import implements
 from bayesmargin.rows.layout import row_add, row_scores
-from bayesmargin.target import add_rows, set_working
+from bayesmargin.target import add_rows, same_order, set_working
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -54,7 +54,4 @@ def _add_separate(hinge, rows, block, scale, work):  # type: ignore[no-untyped-d
     return energy
 
 
-@implements(set_working, SeparateHinge, borrows=True)
-def _separate_working(hinge, weights, working):  # type: ignore[no-untyped-def]
-    for j in range(weights.shape[0]):
-        working[j] = weights[j]
+implements(set_working, SeparateHinge, borrows=True)(same_order)

@@ -29,8 +29,8 @@ from scipy.special import ndtr
 
 from bayesmargin.anchor.columns import minimise_columns
 from bayesmargin.anchor.listening import tell
-from bayesmargin.anchor.wide_multiclass import softmax_energy
-from bayesmargin.anchor.wide_separate import separate_deviations, separate_energy
+from bayesmargin.anchor.wide_multiclass import TEMPERATURE, smoothed_energy, softmax_block
+from bayesmargin.anchor.wide_separate import separate_block, separate_deviations
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief, normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import (
@@ -122,7 +122,7 @@ class _Passes:
         gradient, diagonal = np.zeros_like(mean), np.zeros_like(mean)
         bends = diagonal if curvature else None
         if self.prior is not None:
-            value = separate_energy(problem, mean, deviation, gradient, bends)
+            value = smoothed_energy(separate_block, problem, mean, deviation, gradient, bends)
             extra, slope, own = self.prior.expectation(mean, scale**2)
             gradient += slope
             diagonal += own
@@ -130,7 +130,8 @@ class _Passes:
         if problem.is_binary:
             value = self._hinges(mean, deviation, gradient, bends)
         else:
-            value = softmax_energy(problem, mean, deviation, gradient, bends)
+            width = TEMPERATURE * deviation
+            value = smoothed_energy(softmax_block, problem, mean, width, gradient, bends)
         blocks = problem.n_blocks
         extra, slope, own = problem.prior.expectation(
             by_class(mean, blocks), by_class(scale**2, blocks)

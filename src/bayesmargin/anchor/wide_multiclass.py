@@ -3,6 +3,8 @@
 The smoothing is that of :mod:`bayesmargin.anchor.multiclass`; weights are interleaved.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bayesmargin.compiling import jit
@@ -15,25 +17,30 @@ from bayesmargin.types import FloatArray, IntArray
 TEMPERATURE = np.sqrt(np.pi) / 2.0  # sqrt(2 pi)/4 times the sqrt(2) of a difference of scores
 
 
-def softmax_energy(
+def smoothed_energy(
+    kernel: Callable[..., float],
     problem: Problem,
     mean: FloatArray,
-    deviation: FloatArray,
+    width: FloatArray,
     gradient: FloatArray,
     diagonal: FloatArray | None,
 ) -> float:
-    """Smoothed hinge energy of all rows; gradient and curvature are added to the arrays given."""
+    """Smoothed hinge energy of all rows; gradient and curvature are added to the arrays given.
+
+    ``kernel`` does it for a block of rows, and ``width`` says how far each row is smoothed.
+    """
     value = 0.0
     curvature = np.zeros(0) if diagonal is None else diagonal
     scores = np.empty(problem.n_classes)
     for span, block in problem.source.blocks():
-        facts = (problem.label[span], problem.cost[span], TEMPERATURE * deviation[span])
-        value += _energy(as_rows(block), facts, problem.margin, mean, gradient, curvature, scores)
+        facts = (problem.label[span], problem.cost[span], width[span])
+        value += kernel(as_rows(block), facts, problem.margin, mean, gradient, curvature, scores)
     return value
 
 
 @jit
-def _energy(rows, facts, margin, mean, gradient, curvature, scores):  # type: ignore[no-untyped-def]
+def softmax_block(rows, facts, margin, mean, gradient, curvature, scores):  # type: ignore[no-untyped-def]
+    """Softmax-smoothed hinges of a block of rows; the widths are temperatures."""
     label, cost, tau = facts
     count, total = scores.shape[0], 0.0
     bends = np.empty_like(scores)

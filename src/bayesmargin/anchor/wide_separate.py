@@ -55,25 +55,9 @@ def _deviations(rows, squares, result):  # type: ignore[no-untyped-def]
             result[i, k] = math.sqrt(result[i, k])
 
 
-def separate_energy(
-    problem: Problem,
-    mean: FloatArray,
-    deviation: FloatArray,
-    gradient: FloatArray,
-    diagonal: FloatArray | None,
-) -> float:
-    """Smoothed hinge energy of all rows; gradient and curvature are added to the arrays given."""
-    value = 0.0
-    curvature = np.zeros(0) if diagonal is None else diagonal
-    scores = np.empty(problem.n_classes)
-    for span, block in problem.source.blocks():
-        facts = (problem.label[span], problem.cost[span], deviation[span])
-        value += _energy(as_rows(block), facts, problem.margin, mean, gradient, curvature, scores)
-    return value
-
-
 @jit
-def _energy(rows, facts, margin, mean, gradient, curvature, scores):  # type: ignore[no-untyped-def]
+def separate_block(rows, facts, margin, mean, gradient, curvature, scores):  # type: ignore[no-untyped-def]
+    """Smoothed binary hinges of all classes for a block of rows."""
     label, cost, deviation = facts
     count, total = scores.shape[0], 0.0
     apart = 1 if deviation.shape[1] > 1 else 0
