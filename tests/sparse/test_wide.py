@@ -8,7 +8,7 @@ from bayesmargin import BayesianLinearSVC, storage
 from bayesmargin.anchor.wide import by_class, fit_wide_anchor, interleaved
 from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.coordinates import Scaled, Spiked, positions_from, weights_from
+from bayesmargin.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from
 from bayesmargin.problem import Problem
 from bayesmargin.rows import DenseSource, SparseSource
 from bayesmargin.rows.rowspace import row_space
@@ -124,19 +124,23 @@ def test_moments_are_those_of_all_vectors():
     np.testing.assert_allclose(first.variance(), vectors.var(axis=0, ddof=1), rtol=1e-6)
 
 
-def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior():
+@pytest.mark.parametrize("sheared", [False, True])
+def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(sheared):
     rng = np.random.default_rng(0)
     centre, scale = rng.standard_normal(12), rng.uniform(0.1, 1.0, 12)
+    coordinates = Scaled(centre, scale)
+    if sheared:
+        coordinates = Sheared(centre, scale, np.array([0, 2]), np.array([0.7, 0.2]), 3)
     prior = GaussianBelief(np.full(12, 0.5), np.tile([4.0, 1.0, 0.25, 1.0], 3))
-    common = CommonPart(Scaled(centre, scale), prior, 3)
+    common = CommonPart(coordinates, prior, 3)
     before = rng.standard_normal(12)
     means = []
     for _ in range(4000):
         position = before.copy()
         common.redraw(position, rng)
-        weights = (centre + scale * position).reshape(4, 3)
+        weights = weights_from(coordinates, position).reshape(4, 3)
         means.append(weights.mean(axis=1))
-    first = (centre + scale * before).reshape(4, 3)
+    first = weights_from(coordinates, before).reshape(4, 3)
     np.testing.assert_allclose(np.diff(weights, axis=1), np.diff(first, axis=1), atol=1e-12)
     expected = 1.0 / np.sqrt(3 * np.array([4.0, 1.0, 0.25, 1.0]))
     np.testing.assert_allclose(np.std(means, axis=0), expected, rtol=0.06)

@@ -16,8 +16,8 @@ intercept against all words). They are the eigenvectors :math:`q_i` at both ends
 
 More than two classes use the softmax-smoothed hinge of :mod:`bayesmargin.anchor.multiclass`, or a
 binary one each (:mod:`bayesmargin.anchor.wide_separate`), and the diagonal alone, except that the
-intercepts of the latter follow the mean row (:class:`bayesmargin.coordinates.Sheared`). Their
-weights are *interleaved*, the classes of one feature side by side.
+intercepts follow the mean row (:class:`bayesmargin.coordinates.Sheared`). Their weights are
+*interleaved*, the classes of one feature side by side.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class WideAnchor:
     deviation: FloatArray
     passes: int
     typical: FloatArray | None = None
-    """The mean row, where classes are separate and have intercepts."""
+    """The mean row, where there are more than two classes and they have intercepts."""
 
 
 def interleaved(vector: FloatArray, n_blocks: int) -> FloatArray:
@@ -208,7 +208,7 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
         directions, eigenvalues = _odd(passes, mean, scale, deviation, rng)
         deviation = _corrected(problem, scale, deviation, directions, eigenvalues)
         mean, _ = _lowest(passes, mean, scale, deviation)
-    leaning = problem.separate and problem.source.intercept
+    leaning = problem.source.intercept and not problem.is_binary
     typical = passes.mean_row() if leaning else None
     return WideAnchor(mean, scale, directions, eigenvalues, deviation, passes.count, typical)
 

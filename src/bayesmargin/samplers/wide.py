@@ -16,7 +16,7 @@ from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.chains import TRACE_NAMES, Recorded, record
-from bayesmargin.coordinates import Scaled, fill_weights, positions_from
+from bayesmargin.coordinates import Scaled, Sheared, fill_weights, positions_from
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble
@@ -131,8 +131,13 @@ class CommonPart:
     single weight suits; drawing it afresh at every draw is exact.
     """
 
-    def __init__(self, coordinates: Scaled, prior: GaussianBelief, n_classes: int) -> None:
+    def __init__(
+        self, coordinates: Scaled | Sheared, prior: GaussianBelief, n_classes: int
+    ) -> None:
         shape = (-1, n_classes)
+        self.mean_row = np.zeros(coordinates.centre.size // n_classes)
+        if isinstance(coordinates, Sheared):
+            self.mean_row[coordinates.columns] = coordinates.share
         self.centre = coordinates.centre.reshape(shape)
         self.scale = coordinates.scale.reshape(shape)
         self.mean = prior.mean.reshape(n_classes, -1).mean(axis=0)
@@ -141,9 +146,12 @@ class CommonPart:
     def redraw(self, position: FloatArray, rng: np.random.Generator) -> None:
         """Replace the common part of a position (classes interleaved), in place."""
         table = position.reshape(self.scale.shape)
-        now = (self.centre + self.scale * table).mean(axis=1)
-        fresh = self.mean + self.deviation * rng.standard_normal(len(self.mean))
-        table += (fresh - now)[:, None] / self.scale
+        moves = (self.scale * table).mean(axis=1)
+        now = self.centre.mean(axis=1) + moves
+        now[-1] -= self.mean_row @ moves
+        shift = self.mean + self.deviation * rng.standard_normal(len(self.mean)) - now
+        shift[-1] += self.mean_row @ shift
+        table += shift[:, None] / self.scale
 
 
 def common_part(problem: Problem, prepared: PreparedTarget) -> CommonPart | None:
@@ -154,7 +162,7 @@ def common_part(problem: Problem, prepared: PreparedTarget) -> CommonPart | None
     if not isinstance(prior, GaussianBelief) or prior.precision.ndim != 1:
         return None
     precision = prior.precision.reshape(problem.n_classes, -1)
-    if np.any(precision != precision[0]) or not isinstance(coordinates, Scaled):
+    if np.any(precision != precision[0]) or not isinstance(coordinates, Scaled | Sheared):
         return None
     return CommonPart(coordinates, prior, problem.n_classes)
 
