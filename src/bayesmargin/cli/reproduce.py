@@ -13,7 +13,7 @@ def reproduce(
         str,
         typer.Argument(
             help="smoothing, synthetic_posterior, convergence, batch_size, adagrad, "
-            "medlda_convergence, topic_view, infinite_svm_table, or all.",
+            "medlda_documents, medlda_time, topic_view, infinite_svm_table, or all.",
             show_default=False,
         ),
     ],

@@ -6,7 +6,8 @@
 ``convergence``        accuracy against time, a text problem and HIGGS
 ``batch_size``         accuracy against batch size
 ``adagrad``            AdaGrad against polynomially decaying steps
-``medlda_convergence``  topic models: accuracy against documents, F1 against time
+``medlda_documents``   topic models: accuracy against documents processed
+``medlda_time``        topic models: F1 against time, on up to a million documents
 ``topic_view``         topics of each class and their top words
 ``infinite_svm_table``  the table of the infinite SVM
 =====================  ==========================================================================
@@ -14,7 +15,8 @@
 An experiment is a function ``run(setup) -> Result`` in the file of its name. What they share:
 ``results.py`` (numbers, picture, text, verdicts), ``clock.py`` (time without the evaluation),
 ``curves.py`` (chains followed while they run), ``search.py`` (grid searches),
-``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py`` (data and samplers), ``page.py``
+``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py``,
+``topic_curves.py`` (data and samplers), ``page.py``
 (the page that collects everything).
 """
 
@@ -24,7 +26,8 @@ NAMES = (
     "convergence",
     "batch_size",
     "adagrad",
-    "medlda_convergence",
+    "medlda_documents",
+    "medlda_time",
     "topic_view",
     "infinite_svm_table",
 )
