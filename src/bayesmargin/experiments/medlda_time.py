@@ -111,7 +111,7 @@ def _drawn(setup: Setup) -> tuple[Corpus, Corpus]:
             passes, n_chains,
         )  # fmt: skip
 
-    return corpus(setup.choose(3000, WIKIPEDIA), setup.choose(2, 2, 5)), corpus(
+    return corpus(setup.choose(3000, WIKIPEDIA), setup.choose(2, 3, 5)), corpus(
         setup.choose(1500, 20_000), 1
     )
 
