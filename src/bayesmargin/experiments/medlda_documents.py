@@ -54,7 +54,7 @@ def _corpus(setup: Setup) -> Corpus:
     classes = np.arange(0, 20, 5) if setup.size == "quick" else None
     X, y, _, _ = newsgroups("train", classes, setup.choose(5000, None))
     new, truth, _, _ = newsgroups("test", classes, setup.choose(5000, None))
-    some = np.linspace(0, len(truth) - 1, setup.choose(150, 1500, len(truth))).astype(int)
+    some = np.linspace(0, len(truth) - 1, setup.choose(150, 1000, len(truth))).astype(int)
     passes = {"ssgrld": 1, "pa": 1, "gibbs": setup.choose(8, 15, 60)}
     return Corpus(
         "news", "20 Newsgroups", X, y, new[some], truth[some], accuracy, "ovr", 50, passes
