@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.experiments import NAMES
-from bayesmargin.experiments.results import VERDICTS, markdown_table, read_facts, read_rows
+from bayesmargin.experiments.results import (
+    UNDECIDED,
+    VERDICTS,
+    markdown_table,
+    read_facts,
+    read_rows,
+)
 from bayesmargin.experiments.sizes import SIZES
 
 HEAD = """# The paper, reproduced
@@ -20,9 +26,10 @@ bayesmargin reproduce adagrad --quick
 bayesmargin reproduce all --out docs
 ```
 
-*quick* takes about a minute for each experiment, *default* minutes, and more than an hour for the
-topic models on a million documents (see the table at the end), *full* (`--full`) is the size of the
-paper. Times are processor seconds on one thread, without
+*quick* takes about a minute for each experiment and is too small for conclusions, *default* takes
+minutes, and an hour and a half for the topic models on a million documents (see the table at the
+end), *full* (`--full`) is the size of the paper. Where several chains were run, a claim that their
+spread leaves open is called undecided. Times are processor seconds on one thread, without
 evaluation and compilation: on an idle machine the time on the wall. Where the printed text and the
 mathematics disagree we follow the mathematics, see [the errata](mathematics/errata.md).
 """
@@ -75,7 +82,9 @@ def other_seeds(folder: Path) -> list[str]:
     for row in rows:
         column = f"seed {row['seed']}, {row['size']}"
         claim = found.setdefault((row["experiment"], row["claim"]), {})
-        claim[column] = "holds" if row["holds"] else "does not"
+        claim[column] = (
+            UNDECIDED if row["holds"] == UNDECIDED else "holds" if row["holds"] else "does not"
+        )
     if all(len(claim) == 1 for claim in found.values()):
         return []
     counts = [text for size in SIZES if (text := _agreement(size, found.values()))]

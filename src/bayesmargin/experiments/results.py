@@ -12,14 +12,18 @@ from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
 VERDICTS = "verdicts.csv"
+UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim (of the paper, or ours), whether it holds here, and the evidence (templates)."""
+    """A claim (of the paper, or ours), whether it holds here, and the evidence (templates).
+
+    ``holds`` is None where several chains were run and their spread leaves the claim undecided.
+    """
 
     claim: str
-    holds: bool
+    holds: bool | None
     evidence: str
 
 
@@ -118,7 +122,7 @@ def write_verdicts(name: str, result: Result, folder: Path, facts: Mapping[str, 
             "size": facts["size"],
             "seed": facts["seed"],
             "claim": verdict.claim.format(**known),
-            "holds": bool(verdict.holds),
+            "holds": UNDECIDED if verdict.holds is None else bool(verdict.holds),
             "evidence": verdict.evidence.format(**known),
         }
         for verdict in result.verdicts
@@ -156,7 +160,9 @@ def section(name: str, result: Result, folder: Path) -> str:
     if result.table:
         lines += [*markdown_table(read_rows(folder / f"{name}_table.csv")), ""]
     for verdict in result.verdicts:
-        word = "Holds" if verdict.holds else "Does not hold"
+        word = (
+            "Undecided" if verdict.holds is None else "Holds" if verdict.holds else "Does not hold"
+        )
         claim, evidence = verdict.claim.format(**facts), verdict.evidence.format(**facts)
         lines.append(f"* **{word}:** {claim}. {evidence}.")
     lines += ["", RUN.format(**facts)]

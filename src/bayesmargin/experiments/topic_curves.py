@@ -165,7 +165,8 @@ def compare(corpus: Corpus, rows: Looks, axis: str, costs: dict[str, float]) -> 
     """What every method needs to the level that SSGRLD and Gibbs both reach: a table, and facts.
 
     Levels and times are those of the mean over chains; ``gain_least`` and ``gain_most`` are the
-    factors of single chains, each pair with its own level.
+    factors of single chains, each pair with its own level. ``gap`` is what SSGRLD lacks to the best
+    of the others, ``gap_error`` its standard error over chains.
     """
     key, table = corpus.key, []
     own = {m: [r for r in rows if r["corpus"] == key and r["method"] == m] for m in METHODS}
@@ -192,6 +193,9 @@ def compare(corpus: Corpus, rows: Looks, axis: str, costs: dict[str, float]) -> 
                 "seconds to it": first_at(looks, level, "seconds"),
             }
         )
+    rival = max(("pa", "gibbs"), key=lambda method: _best(mean[method]))
+    facts[f"{key}_gap"] = _best(mean[rival]) - _best(mean["ssgrld"])
+    facts[f"{key}_gap_error"] = float(np.hypot(_error(own["ssgrld"]), _error(own[rival])))
     for method in ("ssgrld", "pa"):
         gains = [
             first_at(pair["gibbs"], lowest, axis) / first_at(pair[method], lowest, axis)
@@ -214,6 +218,19 @@ def _level(looks: dict[str, Looks]) -> float:
 
 def _best(looks: Looks) -> float:
     return max(float(look["score"]) for look in looks)
+
+
+def _error(rows: Looks) -> float:
+    """Standard error over chains of the score at the look that is best in the mean."""
+    best = int(np.argmax([look["score"] for look in averaged(rows)]))
+    n_chains = 1 + max(row["chain"] for row in rows)
+    scores = [_chain({"": rows}, chain)[""][best]["score"] for chain in range(n_chains)]
+    return float(np.std(scores, ddof=1) / np.sqrt(n_chains)) if n_chains > 1 else np.nan
+
+
+def decided(surely: bool, surely_not: bool) -> bool | None:
+    """A verdict where evidence decides, None where it does not."""
+    return surely if surely or surely_not else None
 
 
 def draw_curves(axis: Any, rows: Looks, corpus: Corpus, across: str, labels: Sequence[str]) -> None:
