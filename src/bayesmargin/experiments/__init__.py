@@ -15,9 +15,9 @@
 An experiment is a function ``run(setup) -> Result`` in the file of its name. What they share:
 ``results.py`` (numbers, picture, text, verdicts), ``clock.py`` (time without the evaluation),
 ``curves.py`` (chains followed while they run), ``search.py`` (grid searches),
-``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py``,
-``topic_curves.py`` (data and samplers), ``page.py``
-(the page that collects everything).
+``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py`` (data and samplers),
+``topic_curves.py`` (topic models followed while they learn), ``page.py`` (the page that collects
+everything).
 """
 
 NAMES = (
