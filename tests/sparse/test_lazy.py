@@ -14,6 +14,7 @@ from bayesmargin.random import spawn_generators
 from bayesmargin.rows import SparseSource
 from bayesmargin.samplers import SSGLD
 from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler, advance_clock, jump
+from bayesmargin.samplers.wide_watch import Watch
 
 
 @numba.njit
@@ -111,7 +112,7 @@ def endpoints(problem, lazy, seed, settings):
     ensemble = sampler.start(problem, spawn_generators(seed, 3))
     parts = []
     for chain in ensemble.chains:
-        chain.watched = np.r_[0:900:60, 895:901]
+        chain.watch = Watch(np.r_[0:900:60, 895:901])
         chain.run(1, 600)
         chain.forget()
         chain.run(150, 120)

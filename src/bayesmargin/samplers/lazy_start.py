@@ -16,14 +16,8 @@ from bayesmargin.rows.layout import SparseRows
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy import LazyDynamics, LazyState, lazy_record, lazy_state
 from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler
-from bayesmargin.samplers.wide import (
-    Advance,
-    WideChain,
-    description,
-    unscaled,
-    watched_coordinates,
-    wide_ensemble,
-)
+from bayesmargin.samplers.wide import Advance, WideChain, description, unscaled, wide_ensemble
+from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.steps import Constant
 from bayesmargin.types import FloatArray
 
@@ -120,7 +114,7 @@ def _place(
             WideChain(
                 number=number,
                 advance=_recorder(dynamics, prepared, state, rng),
-                watched=watched_coordinates(size),
+                watch=watch(size, blocks, np.ones(size)),
                 to_weights=partial(by_class, n_blocks=blocks),
                 size=size,
                 describe=f"SSGLD of step {step:g}",

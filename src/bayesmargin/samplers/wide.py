@@ -1,8 +1,8 @@
 """Chains on a wide problem: full draws go to a store, a few coordinates are watched.
 
-A wide chain shows the supervisor :data:`WATCHED` of its coordinates, spread evenly over the
-weights, and writes its draws, as weights in single precision, to where
-:mod:`bayesmargin.storage` puts them.
+A wide chain shows the supervisor what :mod:`bayesmargin.samplers.wide_watch` takes from its
+position, and writes its draws, as weights in single precision, to where :mod:`bayesmargin.storage`
+puts them.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,15 +20,15 @@ from bayesmargin.coordinates import Scaled, Sheared, fill_weights, positions_fro
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble
+from bayesmargin.samplers.wide_watch import Watch
 from bayesmargin.state import State
 from bayesmargin.storage import DrawStore, Moments
 from bayesmargin.target import InterleavedHinge, Workspace
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import FloatArray
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
 
-WATCHED = 256
 TOGETHER = 1 << 17  # numbers in the positions that a call of the compiled loop brings
 CHECKED = 24  # draws on which Stein's identity is tested,
 CHECKED_NUMBERS = 1 << 23  # if they have no more weights than these together
@@ -42,7 +42,7 @@ class WideChain(Recorded):
 
     number: int
     advance: Advance
-    watched: IntArray
+    watch: Watch
     to_weights: Callable[[FloatArray], FloatArray]
     size: int
     describe: str
@@ -60,7 +60,7 @@ class WideChain(Recorded):
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
         positions = np.empty((min(self.together, n_draws), self.size))
         trace = np.zeros((n_draws, len(TRACE_NAMES)))
-        seen = np.empty((n_draws, len(self.watched)))
+        seen = []
         for first in range(0, n_draws, self.together):
             part = positions[: n_draws - first]
             last = first + len(part)
@@ -69,10 +69,10 @@ class WideChain(Recorded):
                     f"a chain diverged with {self.describe}; choose a smaller step, or leave the "
                     "step out"
                 )
-            seen[first:last] = part[:, self.watched]
+            seen.append(self.watch(part))
             for position in part:
                 self._keep(position)
-        self.draws.append(seen)
+        self.draws.append(np.concatenate(seen))
         self.trace.append(trace)
 
     def _keep(self, position: FloatArray) -> None:
@@ -165,11 +165,6 @@ def common_part(problem: Problem, prepared: PreparedTarget) -> CommonPart | None
     if np.any(precision != precision[0]) or not isinstance(coordinates, Scaled | Sheared):
         return None
     return CommonPart(coordinates, prior, problem.n_classes)
-
-
-def watched_coordinates(size: int) -> IntArray:
-    """Evenly spread coordinates whose R-hat and ESS steer the run; the intercept is among them."""
-    return np.unique(np.linspace(0, size - 1, WATCHED).astype(np.int64))
 
 
 class WideDraws:

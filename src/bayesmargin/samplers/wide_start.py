@@ -20,10 +20,10 @@ from bayesmargin.samplers.wide import (
     description,
     recorder,
     unscaled,
-    watched_coordinates,
     weights_by_class,
     wide_ensemble,
 )
+from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.state import initial_state
 from bayesmargin.target import InterleavedHinge, workspace
 from bayesmargin.target_separate import SeparateHinge
@@ -94,6 +94,8 @@ def _place(
     interleaved = isinstance(prepared.target.hinge, InterleavedHinge | SeparateHinge)
     n_blocks = problem.n_blocks if interleaved else 1
     common = common_part(problem, prepared)
+    joint = isinstance(prepared.target.hinge, InterleavedHinge)
+    scale = getattr(prepared.coordinates, "scale", np.ones(size)) if joint else None
     chains = []
     for number, rng in enumerate(generators[:-1]):
         start = rng.standard_normal(size)
@@ -105,7 +107,7 @@ def _place(
             WideChain(
                 number=number,
                 advance=recorder(dynamics, prepared, state, work, rng, common),
-                watched=watched_coordinates(size),
+                watch=watch(size, n_blocks, scale),
                 to_weights=weights_by_class(prepared, n_blocks),
                 size=size,
                 describe=str(dynamics),
