@@ -190,6 +190,12 @@ def fill_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
     to_weights(coordinates, position, out)
 
 
+@jit
+def fill_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
+    """:func:`pull_back` of one gradient, called from outside compiled code."""
+    pull_back(coordinates, gradient, out)
+
+
 def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:
     """Coordinates with the given blocks; a single (n, n) matrix counts as one block."""
     blocks = np.ascontiguousarray(basis if basis.ndim == 3 else basis[None])

@@ -10,7 +10,7 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.anchor import fit_anchor, wide_separate
 from bayesmargin.anchor.columns import minimise_columns
 from bayesmargin.anchor.screening import roughness
-from bayesmargin.anchor.wide import WideAnchor, _Passes, by_class, fit_wide_anchor, interleaved
+from bayesmargin.anchor.wide import Passes, WideAnchor, by_class, fit_wide_anchor, interleaved
 from bayesmargin.anchor.wide_targets import wide_coordinates, wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
 from bayesmargin.compiling import jit
@@ -78,7 +78,7 @@ def some_anchor(problem, seed=0):
     rng = np.random.default_rng(seed)
     size = problem.n_weights
     scale = rng.uniform(0.2, 1.0, size)
-    deviation = _Passes(problem).deviations(scale)
+    deviation = Passes(problem).deviations(scale)
     none = np.zeros((0, size))
     return WideAnchor(rng.standard_normal(size), scale, none, np.zeros(0), deviation, 0)
 
@@ -118,12 +118,12 @@ def test_the_smoothed_energy_is_that_of_the_classes_one_by_one(dense):
     X, y = rows()
     problem = together(X, y, dense=dense)
     anchor = some_anchor(problem)
-    value, gradient, diagonal = _Passes(problem).energy(
+    value, gradient, diagonal = Passes(problem).energy(
         anchor.mean, anchor.scale, anchor.deviation, curvature=True
     )
     parts = []
     for k in range(CLASSES):
-        passes, own = _Passes(alone(problem, k)), anchor_alone(anchor, k)
+        passes, own = Passes(alone(problem, k)), anchor_alone(anchor, k)
         np.testing.assert_allclose(passes.deviations(own.scale), own.deviation, rtol=1e-12)
         parts.append(passes.energy(own.mean, own.scale, own.deviation, curvature=True))
     assert value == pytest.approx(sum(part[0] for part in parts), rel=1e-12)
@@ -153,7 +153,7 @@ def test_the_anchor_is_that_of_the_classes_one_by_one():
     anchor = fit_wide_anchor(problem, np.random.default_rng(0))
     means = by_class(anchor.mean, CLASSES).reshape(CLASSES, -1)
     for k in range(CLASSES):
-        own, passes = anchor_alone(anchor, k), _Passes(alone(problem, k))
+        own, passes = anchor_alone(anchor, k), Passes(alone(problem, k))
         _, gradient, diagonal = passes.energy(means[k], own.scale, own.deviation, curvature=True)
         # What is left to fall, in nats, and how far the deviations are from settled.
         assert 0.5 * np.sum((own.scale * gradient) ** 2) < 0.1
@@ -315,7 +315,7 @@ def _pulled(coordinates, gradient, out):
 
 def test_the_intercepts_are_nearly_free_of_the_words():
     problem, anchor, coordinates = sheared()
-    passes = _Passes(problem)
+    passes = Passes(problem)
 
     def slope_change(kind, k):
         """Change of the gradient in the coordinates when the intercept of a class moves."""

@@ -13,7 +13,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.rows import DenseSource, SparseSource
 from bayesmargin.rows.rowspace import row_space
 from bayesmargin.samplers import SSGNHT
-from bayesmargin.samplers.wide import CommonPart
+from bayesmargin.samplers.wide_common import CommonPart
 
 
 def text_like(n_rows=300, n_columns=900, entries=25, seed=0):
@@ -137,7 +137,7 @@ def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(she
     means = []
     for _ in range(4000):
         position = before.copy()
-        common.redraw(position, rng)
+        common.redraw(position, np.zeros(12), 0.3, rng)
         weights = weights_from(coordinates, position).reshape(4, 3)
         means.append(weights.mean(axis=1))
     first = weights_from(coordinates, before).reshape(4, 3)
@@ -145,3 +145,26 @@ def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(she
     expected = 1.0 / np.sqrt(3 * np.array([4.0, 1.0, 0.25, 1.0]))
     np.testing.assert_allclose(np.std(means, axis=0), expected, rtol=0.06)
     assert np.all(np.abs(np.mean(means, axis=0) - 0.5) < 5 * expected / np.sqrt(4000))
+
+
+@pytest.mark.parametrize("sheared", [False, True])
+def test_redrawing_the_common_part_keeps_half_a_kick_that_is_due(sheared):
+    """Momentum less half a kick of the prior's gradient is the same before and after."""
+    rng = np.random.default_rng(1)
+    centre, scale = rng.standard_normal(12), rng.uniform(0.1, 1.0, 12)
+    coordinates = Scaled(centre, scale)
+    if sheared:
+        coordinates = Sheared(centre, scale, np.array([0, 2]), np.array([0.7, 0.2]), 3)
+    precision = np.tile([4.0, 1.0, 0.25, 1.0], 3)
+    common = CommonPart(coordinates, GaussianBelief(np.zeros(12), precision), 3)
+    position, momentum, half = rng.standard_normal(12), rng.standard_normal(12), 0.3
+
+    slopes = weights_from(coordinates, np.eye(12)) - weights_from(coordinates, np.zeros(12))
+
+    def rest():
+        force = interleaved(precision, 3) * weights_from(coordinates, position)
+        return momentum - half * slopes @ force
+
+    before = rest()
+    common.redraw(position, momentum, half, rng)
+    np.testing.assert_allclose(rest(), before, atol=1e-12)

@@ -5,8 +5,11 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, datasets
-from bayesmargin.anchor.wide import SOFT, STIFF, fit_wide_anchor
+from bayesmargin.anchor.stiffness import stiffest
+from bayesmargin.anchor.wide import SOFT, STIFF, Passes, fit_wide_anchor
+from bayesmargin.anchor.wide_targets import wide_coordinates
 from bayesmargin.beliefs import GaussianBelief
+from bayesmargin.coordinates import weights_from
 from bayesmargin.diagnostics import rhat_and_bulk_ess
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import as_dense
@@ -56,6 +59,28 @@ def test_both_ends_of_the_spectrum_are_undone():
     assert after.max() / after.min() < 0.5 * before.max() / before.min()
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_stiffest_direction_is_that_of_the_hessian(intercept, separate):
+    X, _ = documents(60, 90, 5)
+    y, size = np.arange(60) % 3, 3 * (90 + intercept)
+    prior = GaussianBelief(np.zeros(size), np.ones(size))
+    problem = Problem(SparseSource(X, intercept), y, 3, np.full(60, 2.0), 1.0, prior, separate)
+    anchor = fit_wide_anchor(problem, np.random.default_rng(0))
+    coordinates = wide_coordinates(anchor)
+
+    def gradient(weights):
+        return Passes(problem).energy(weights, anchor.scale, anchor.deviation)[1]
+
+    slopes = weights_from(coordinates, np.eye(size)) - anchor.mean
+    hessian = [
+        slopes @ (gradient(anchor.mean + 1e-3 * row) - gradient(anchor.mean - 1e-3 * row)) / 2e-3
+        for row in slopes
+    ]
+    found = stiffest(problem, anchor, coordinates, np.random.default_rng(1))
+    assert found == pytest.approx(np.linalg.eigvalsh(hessian).max(), rel=0.1)
+
+
 def test_sparse_blocks_become_matrices():
     X, _ = documents(30, 900, 1)
     for intercept in (False, True):
@@ -99,3 +124,31 @@ def test_coarse_kinks_do_not_move_the_intercept_of_real_documents():
     other, width, _ = intercepts(BayesianLinearSVC(C=3.0, random_state=1).fit(X, y))
     assert abs(other - mean) / deviation < 0.3
     assert width / deviation == pytest.approx(1.0, abs=0.12)
+
+
+@pytest.mark.parametrize("cost", [1.0, pytest.param(5.0, marks=pytest.mark.slow)])
+def test_scores_of_several_classes_agree_with_exact_sampling(cost):
+    """Without intercepts the mean row is stiff (C=1), and single rows make corners (C=5).
+
+    The exact sampler has the same rows, turned into the space that they span.
+    """
+    X, _ = documents(220, 810, 3)
+    rng = np.random.default_rng(4)
+    y = np.argmax(X @ rng.standard_normal((810, 3)) + 0.1 * rng.standard_normal((220, 3)), axis=1)
+    left, values, _ = np.linalg.svd(X.toarray(), full_matrices=False)
+    turned = left * values
+    settings = {"C": cost, "multi_class": "crammer_singer", "fit_intercept": False}
+    exact = BayesianLinearSVC(sampler=AugmentationGibbs(), n_draws=300, random_state=0, **settings)
+    model = BayesianLinearSVC(random_state=1, **settings)
+    mean, width = differing_scores(exact.fit(turned, y), turned)
+    other, wider = differing_scores(model.fit(X, y), X.toarray())
+    assert model.diagnostics_.trustworthy
+    assert np.sqrt(np.mean(((other - mean) / width) ** 2)) < 0.1
+    assert np.mean((wider / width) ** 2) == pytest.approx(1.0, abs=0.05)
+
+
+def differing_scores(model, rows):
+    """Mean and deviation over draws of the rows' scores, less their mean over the classes."""
+    weights = np.asarray(model.posterior_["coef"], dtype=float).reshape(-1, *model.coef_.shape)
+    scores = np.einsum("skj,dj->skd", weights - weights.mean(axis=1, keepdims=True), rows)
+    return scores.mean(axis=0), scores.std(axis=0)

@@ -92,7 +92,7 @@ def reordered(prior: Belief, n_blocks: int) -> Belief:
     return GaussianBelief(interleaved(prior.mean, n_blocks), interleaved(precision, n_blocks))
 
 
-class _Passes:
+class Passes:
     """The passes over the rows that fitting the anchor takes."""
 
     def __init__(self, problem: Problem) -> None:
@@ -185,7 +185,7 @@ def fit_wide_anchor(problem: Problem, rng: np.random.Generator) -> WideAnchor:
 
 
 def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
-    passes = _Passes(problem)
+    passes = Passes(problem)
     size = problem.n_weights
     mean: FloatArray = np.zeros(size)
     start = problem.prior.expectation(mean, np.ones(size))[2]
@@ -214,7 +214,7 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
 
 
 def _lowest(
-    passes: _Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
+    passes: Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
 ) -> tuple[FloatArray, float]:
     """Mean of least expected energy for given deviations, and how far it moved (rms, in sd)."""
     if passes.problem.separate:
@@ -238,7 +238,7 @@ def _lowest(
 
 
 def _lowest_of_each(
-    passes: _Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
+    passes: Passes, mean: FloatArray, scale: FloatArray, deviation: FloatArray
 ) -> tuple[FloatArray, float]:
     """The same for separate classes, each with steps of its own; the largest move of a class."""
     shape = (-1, passes.problem.n_classes)
@@ -257,7 +257,7 @@ def _lowest_of_each(
 
 
 def _odd(
-    passes: _Passes,
+    passes: Passes,
     mean: FloatArray,
     scale: FloatArray,
     deviation: FloatArray,

@@ -1,5 +1,6 @@
 """From a wide problem and its anchor to a compiled target: rows as they are, nothing whitened."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ HEAT = 0.05  # of the thermostat by gradient noise, in the coordinate that has m
 class WideStates(NamedTuple):
     """States of all rows at the anchor; the names are those of :class:`.rowstates.RowStates`.
 
-    ``roughness`` (:func:`.screening.roughness`) is zero where it sets no bound to the step.
+    ``roughness`` (:func:`.screening.roughness`) bounds the step.
     """
 
     reference: IntArray
@@ -43,10 +44,11 @@ def wide_states(problem: Problem, anchor: WideAnchor) -> WideStates:
         found = separate_states(problem, anchor.mean, anchor.deviation, drift)
         return WideStates(found.reference, found.distance, found.reach, drift, found.roughness)
     reference, lead = _leads(problem, anchor, drift)
+    # A kink between two classes jumps by their two weight vectors; all of them move the lead.
+    jump = anchor.deviation * (1.0 if problem.is_binary else math.sqrt(2.0))
     width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
-    distance, reach = lead / width, problem.cost * width
-    rough = roughness(distance, reach) if problem.is_binary else 0.0
-    return WideStates(reference, distance, reach, drift, rough)
+    rough = roughness(lead / jump, problem.cost * jump)
+    return WideStates(reference, lead / width, problem.cost * width, drift, rough)
 
 
 def wide_target(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmargin.anchor.stiffness import stiffest
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class, fit_wide_anchor, interleaved
 from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
+from bayesmargin.coordinates import Scaled
 from bayesmargin.problem import Problem
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.samplers.base import Ensemble
@@ -77,11 +79,20 @@ def start_lazy(
         nothing = np.zeros((0, size))
         rows = np.ones(problem.source.n_rows)
         anchor = WideAnchor(np.zeros(size), ones, nothing, np.zeros(0), rows, 0)
-    stiffest = float(anchor.eigenvalues.max(initial=1.0))
-    step = sampler.step or sampler.default_step() / np.sqrt(stiffest)
+    step = sampler.step or sampler.default_step() / np.sqrt(_stiffness(problem, anchor, generators))
     if sampler.preconditioner != "hessian":
         anchor = unscaled(anchor)
     return _place(sampler, problem, generators, anchor, float(step))
+
+
+def _stiffness(
+    problem: Problem, anchor: WideAnchor, generators: Sequence[np.random.Generator]
+) -> float:
+    """Largest eigenvalue of the Hessian in the scale of the anchor, with nothing else undone."""
+    if problem.is_binary or anchor.passes == 0:
+        return float(anchor.eigenvalues.max(initial=1.0))
+    scaled = Scaled(anchor.mean, anchor.scale)
+    return max(1.0, stiffest(problem, anchor, scaled, generators[-1]))
 
 
 def _place(

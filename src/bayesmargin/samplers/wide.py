@@ -14,16 +14,16 @@ import numpy as np
 
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor, by_class
-from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.chains import TRACE_NAMES, Recorded, record
-from bayesmargin.coordinates import Scaled, Sheared, fill_weights, positions_from
+from bayesmargin.coordinates import fill_weights, positions_from
 from bayesmargin.errors import DivergenceError
-from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble
+from bayesmargin.samplers.thermostat import CentredThermostat
+from bayesmargin.samplers.wide_common import CommonPart
 from bayesmargin.samplers.wide_watch import Watch
 from bayesmargin.state import State
 from bayesmargin.storage import DrawStore, Moments
-from bayesmargin.target import InterleavedHinge, Workspace
+from bayesmargin.target import Workspace
 from bayesmargin.types import FloatArray
 
 if TYPE_CHECKING:
@@ -108,63 +108,19 @@ def recorder(
     state: State,
     work: Workspace,
     rng: np.random.Generator,
-    common: "CommonPart | None" = None,
+    common: CommonPart | None = None,
 ) -> Advance:
     """The compiled loop of :func:`bayesmargin.chains.record`; one draw at a time if ``common``."""
+    kick = 0.5 * dynamics.step if isinstance(dynamics, CentredThermostat) else 0.0
 
     def advance(positions: FloatArray, trace: FloatArray, thin: int) -> int:
         done = record(dynamics, prepared.target, state, work, rng, thin, positions, trace)
         if common is not None:
-            common.redraw(state.position, rng)
+            common.redraw(state.position, state.momentum, kick, rng)
             positions[0] = state.position
         return int(done)
 
     return advance
-
-
-class CommonPart:
-    r"""The mean over classes of each feature's weights, which the hinge does not see.
-
-    With a Gaussian prior of one precision :math:`\lambda_j` for all :math:`L` classes of a feature
-    it is :math:`N(\bar\mu_j, 1/(L\lambda_j))` under the posterior, independent of the differences
-    between classes. Data make the differences narrow and leave the mean wide, which no scale of a
-    single weight suits; drawing it afresh at every draw is exact.
-    """
-
-    def __init__(
-        self, coordinates: Scaled | Sheared, prior: GaussianBelief, n_classes: int
-    ) -> None:
-        shape = (-1, n_classes)
-        self.mean_row = np.zeros(coordinates.centre.size // n_classes)
-        if isinstance(coordinates, Sheared):
-            self.mean_row[coordinates.columns] = coordinates.share
-        self.centre = coordinates.centre.reshape(shape)
-        self.scale = coordinates.scale.reshape(shape)
-        self.mean = prior.mean.reshape(n_classes, -1).mean(axis=0)
-        self.deviation = 1.0 / np.sqrt(n_classes * prior.precision.reshape(n_classes, -1)[0])
-
-    def redraw(self, position: FloatArray, rng: np.random.Generator) -> None:
-        """Replace the common part of a position (classes interleaved), in place."""
-        table = position.reshape(self.scale.shape)
-        moves = (self.scale * table).mean(axis=1)
-        now = self.centre.mean(axis=1) + moves
-        now[-1] -= self.mean_row @ moves
-        shift = self.mean + self.deviation * rng.standard_normal(len(self.mean)) - now
-        shift[-1] += self.mean_row @ shift
-        table += shift[:, None] / self.scale
-
-
-def common_part(problem: Problem, prepared: PreparedTarget) -> CommonPart | None:
-    """The common part of a multi-class problem, where it can be drawn exactly."""
-    prior, coordinates = problem.prior, prepared.coordinates
-    if not isinstance(prepared.target.hinge, InterleavedHinge):
-        return None
-    if not isinstance(prior, GaussianBelief) or prior.precision.ndim != 1:
-        return None
-    precision = prior.precision.reshape(problem.n_classes, -1)
-    if np.any(precision != precision[0]) or not isinstance(coordinates, Scaled | Sheared):
-        return None
-    return CommonPart(coordinates, prior, problem.n_classes)
 
 
 class WideDraws:

@@ -1,14 +1,21 @@
 """How the stochastic samplers start on a wide problem."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesmargin.anchor.stiffness import stiffest
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, plain_target
-from bayesmargin.anchor.wide import WideAnchor, fit_wide_anchor
-from bayesmargin.anchor.wide_targets import WideStates, wide_states, wide_target
+from bayesmargin.anchor.wide import STIFF, WideAnchor, fit_wide_anchor
+from bayesmargin.anchor.wide_targets import (
+    WideStates,
+    wide_coordinates,
+    wide_states,
+    wide_target,
+)
 from bayesmargin.problem import Problem
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
@@ -16,13 +23,13 @@ from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.wide import (
     TOGETHER,
     WideChain,
-    common_part,
     description,
     recorder,
     unscaled,
     weights_by_class,
     wide_ensemble,
 )
+from bayesmargin.samplers.wide_common import common_part
 from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.state import initial_state
 from bayesmargin.target import InterleavedHinge, workspace
@@ -55,6 +62,9 @@ def start_wide(
         anchor = unscaled(anchor)
     states = wide_states(problem, anchor)
     if sampler.step is None:
+        if not problem.is_binary:
+            found = stiffest(problem, anchor, wide_coordinates(anchor), generators[-1])
+            step *= min(1.0, math.sqrt(STIFF / found))
         step = min(step, KICK / max(1e-12, states.roughness))
     return _place(sampler, problem, generators, anchor, states, step)
 
