@@ -6,6 +6,7 @@ import pytest
 from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.assignments import _pick
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.gaussian import surely_below
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weighing import log_weights, make_work, stays, weigh_own
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
@@ -13,14 +14,14 @@ from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 HINGE = Hinge(2.0, 1.0)
 
 
-def _chain(spread):
+def _chain(spread, classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2)) + spread * rng.integers(0, 3, (150, 1))
-    labels = rng.integers(0, 2, 150)
+    labels = rng.integers(0, classes, 150)
     base = make_base(np.zeros(2), 0.1, 4.0, 0.3 * np.eye(2), 1.0, 150)
     rows = make_rows(X, np.column_stack([X, np.ones(150)]), labels, base, HINGE)
     settings = Settings(HINGE, Augmentation(1), proposals=1)
-    chain = start_chain(rng, rows, base, settings, np.arange(150) % 4, 2, 1.0)
+    chain = start_chain(rng, rows, base, settings, np.arange(150) % 4, classes, 1.0)
     for _ in range(5):
         chain.sweep()
     return chain
@@ -51,9 +52,26 @@ def _count_choices(mixture, work):
 
 
 @pytest.mark.parametrize("spread", [0.5, 4.0])
-def test_a_row_kept_by_the_short_cut_is_kept_by_all_weights(spread):
-    chain = _chain(spread)
+@pytest.mark.parametrize("classes", [2, 6])
+def test_a_row_kept_by_the_short_cut_is_kept_by_all_weights(spread, classes):
+    chain = _chain(spread, classes)
     kept, moved, both = _count_choices(chain.mixture, make_work(chain.components, 1))
     assert both == 0
     assert kept > 1000
     assert moved > 100
+
+
+def test_what_is_surely_below_is_below():
+    rng = np.random.default_rng(1)
+    height, floor = rng.normal(0, 20, 500), rng.normal(-20, 20, 500)
+    square, count = 100.0 * rng.random(500) ** 3, rng.integers(1, 8, 500)
+    said = np.array([_says_below(*case) for case in zip(floor, height, count, square, strict=True)])
+    power = 0.5 * (25.0 + count + 1)
+    share = height - power * np.log1p((0.4 + count) / (1.4 + count) * square)
+    np.testing.assert_array_equal(said, share < floor)
+    assert 100 < said.sum() < 400
+
+
+@jit
+def _says_below(floor, height, count, square):
+    return surely_below(floor, height, count, 0.4, 25.0, square)

@@ -69,9 +69,14 @@ def fill_features(row: FloatArray, features: FloatArray) -> None:
 def log_share(components: Components, base: Base, slot: int, square: float) -> float:
     """Log of size times predictive density at squared radius ``square`` (no member)."""
     count = components.population[slot]
-    kappa = base.strength + count
-    power = 0.5 * (base.degrees + count + 1.0)
-    return components.height[slot] - power * math.log1p(kappa / (kappa + 1.0) * square)
+    return components.height[slot] - depth(count, base.strength, base.degrees, square)
+
+
+@inner_borrowing_jit
+def depth(count: int, strength: float, degrees: float, square: float) -> float:
+    """How far the log predictive density at squared radius ``square`` is below its height."""
+    kappa = strength + count
+    return 0.5 * (degrees + count + 1.0) * math.log1p(kappa / (kappa + 1.0) * square)
 
 
 @inner_borrowing_jit
@@ -80,11 +85,14 @@ def surely_below(
 ) -> bool:
     """Whether :func:`log_share` is below ``floor`` for every squared radius >= ``square``.
 
-    From log(1 + z) >= 2 z / (2 + z), multiplied out: neither a logarithm nor a division.
+    First from log(1 + z) >= 2 z / (2 + z), multiplied out: neither a logarithm nor a division. That
+    bound ends at degrees + count + 1, which is little for a small component.
     """
     kappa = strength + count
     scaled = kappa * square
-    return (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled)
+    if (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled):
+        return True
+    return depth(count, strength, degrees, square) > height - floor
 
 
 @inner_borrowing_jit

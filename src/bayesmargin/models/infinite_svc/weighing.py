@@ -121,6 +121,34 @@ def _judge(
 
 
 @inner_borrowing_jit
+def _beaten(
+    d: int,
+    slot: int,
+    most: float,
+    rows: Rows,
+    weights: FloatArray,
+    hinge: Hinge,
+    scores: FloatArray,
+) -> bool:
+    """Whether an expert costs row d more than ``most`` nats; if not, ``scores`` is filled.
+
+    Of many classes the first that is far enough ahead of the label decides.
+    """
+    design, label, count = rows.design, rows.labels[d], weights.shape[1]
+    lead = np.inf if count == 1 else most / hinge.cost - hinge.margin
+    first = label if count > 1 else 0
+    for turn in range(count):
+        y = first if turn == 0 else (turn if turn > first else turn - 1)
+        total = 0.0
+        for j in range(weights.shape[2]):
+            total += weights[slot, y, j] * design[d, j]
+        scores[y] = total
+        if turn > 0 and total - scores[first] > lead:
+            return True
+    return -log_psi_of_scores(scores, label, hinge) > most
+
+
+@inner_borrowing_jit
 def _candidates(d: int, floor: float, mixture: Mixture, near: IntArray) -> int:
     """List the positions of other components whose weight may reach ``floor``."""
     _, assignment, components, base, _ = mixture
@@ -143,8 +171,9 @@ def stays(d: int, chance: float, own_weight: float, mixture: Mixture, work: Work
     """Whether the uniform number ``chance`` keeps row d, shown without weighing every component.
 
     It does if all other weights together, in units of the own one, are at most 1/chance - 1. Half
-    of that room is divided among the components that bounds put below an even share of it; the
-    others are evaluated. True is a proof; False says that all weights are needed.
+    of that room is divided among the components that are shown to be below an even share of it, by
+    kept radii, by their density or by one class of their expert; the others are evaluated. True is
+    a proof; False says that all weights are needed.
     """
     rows, assignment, components, base, hinge = mixture
     room = 1.0 / chance - 1.0
@@ -161,8 +190,11 @@ def stays(d: int, chance: float, own_weight: float, mixture: Mixture, work: Work
             d, slot, components.form, components.shrink, assignment.reach, work.features
         )
         weight = log_share(components, base, slot, square)
-        if weight > floor:
-            weight += _judge(d, slot, rows, components.weights, hinge, work.scores)[0]
+        if not weight > floor:
+            continue
+        if _beaten(d, slot, weight - floor, rows, components.weights, hinge, work.scores):
+            continue
+        weight += log_psi_of_scores(work.scores, rows.labels[d], hinge)
         total += math.exp(min(weight - own_weight, 700.0))
         if total > half:
             return False
