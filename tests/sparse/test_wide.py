@@ -124,13 +124,18 @@ def test_moments_are_those_of_all_vectors():
     np.testing.assert_allclose(first.variance(), vectors.var(axis=0, ddof=1), rtol=1e-6)
 
 
+def three_classes(rng, sheared):
+    """Some coordinates of three classes and four features, the last one the intercept."""
+    centre, scale = rng.standard_normal(12), rng.uniform(0.1, 1.0, 12)
+    if sheared:
+        return Sheared(centre, scale, np.array([0, 2]), np.array([0.7, 0.2]), 3)
+    return Scaled(centre, scale)
+
+
 @pytest.mark.parametrize("sheared", [False, True])
 def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(sheared):
     rng = np.random.default_rng(0)
-    centre, scale = rng.standard_normal(12), rng.uniform(0.1, 1.0, 12)
-    coordinates = Scaled(centre, scale)
-    if sheared:
-        coordinates = Sheared(centre, scale, np.array([0, 2]), np.array([0.7, 0.2]), 3)
+    coordinates = three_classes(rng, sheared)
     prior = GaussianBelief(np.full(12, 0.5), np.tile([4.0, 1.0, 0.25, 1.0], 3))
     common = CommonPart(coordinates, prior, 3)
     before = rng.standard_normal(12)
@@ -151,14 +156,10 @@ def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(she
 def test_redrawing_the_common_part_keeps_half_a_kick_that_is_due(sheared):
     """Momentum less half a kick of the prior's gradient is the same before and after."""
     rng = np.random.default_rng(1)
-    centre, scale = rng.standard_normal(12), rng.uniform(0.1, 1.0, 12)
-    coordinates = Scaled(centre, scale)
-    if sheared:
-        coordinates = Sheared(centre, scale, np.array([0, 2]), np.array([0.7, 0.2]), 3)
+    coordinates = three_classes(rng, sheared)
     precision = np.tile([4.0, 1.0, 0.25, 1.0], 3)
     common = CommonPart(coordinates, GaussianBelief(np.zeros(12), precision), 3)
     position, momentum, half = rng.standard_normal(12), rng.standard_normal(12), 0.3
-
     slopes = weights_from(coordinates, np.eye(12)) - weights_from(coordinates, np.zeros(12))
 
     def rest():

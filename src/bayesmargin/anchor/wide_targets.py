@@ -44,7 +44,8 @@ def wide_states(problem: Problem, anchor: WideAnchor) -> WideStates:
         found = separate_states(problem, anchor.mean, anchor.deviation, drift)
         return WideStates(found.reference, found.distance, found.reach, drift, found.roughness)
     reference, lead = _leads(problem, anchor, drift)
-    # A kink between two classes jumps by their two weight vectors; all of them move the lead.
+    # The force of a kink between two classes acts on their two weight vectors; the screening of
+    # rows allows for more, since any other class may take the lead.
     jump = anchor.deviation * (1.0 if problem.is_binary else math.sqrt(2.0))
     width = anchor.deviation * (1.0 if problem.is_binary else 2.0)
     rough = roughness(lead / jump, problem.cost * jump)
