@@ -35,10 +35,10 @@ LENGTH: dict[str, dict[str, Any]] = {
 }
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
 STOCHASTIC: dict[str, dict[str, Any]] = {
-    "protein": {"inner_steps": 1, "step": 0.4},
+    "protein": {"inner_steps": 1},
     "ijcnn1": {"inner_steps": 6, "batch_size": 16},
 }
-#: While searching, a single shorter chain stands for them.
+#: While searching, a single shorter chain of the default sampler stands for both.
 SEARCH_LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 150, "n_draws": 25},
     "ijcnn1": {"n_sweeps": 40, "n_draws": 10},
@@ -73,8 +73,7 @@ def settings_of(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
 def make(name: str, model: str, settings: dict[str, Any], seed: int) -> Any:
     """Model with the given settings, at the length used while searching."""
     if model == "mixture":
-        fixed = {**SEARCH_LENGTH[name], **STOCHASTIC[name]}
-        return InfiniteSVC(random_state=seed, **{**fixed, **settings})
+        return InfiniteSVC(random_state=seed, **SEARCH_LENGTH[name], **settings)
     return peer(model, settings)
 
 

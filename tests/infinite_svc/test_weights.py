@@ -7,6 +7,7 @@ from bayesmargin.compiling import from_python, jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
 from bayesmargin.models.infinite_svc.dense import copy_matrix
+from bayesmargin.models.infinite_svc.settings import make_method
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation, multiclass_view
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
@@ -77,6 +78,22 @@ def test_stochastic_methods_have_a_small_bias(problem, method):
     for power, truth in ((1, problem[2]), (2, problem[3])):
         gap = np.abs((draws**power).mean(axis=0) - truth)
         assert np.all(gap < 4.5 * _error(draws**power) + 0.05 * np.sqrt(problem[3]))
+
+
+def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not():
+    rng = np.random.default_rng(0)
+    design = rng.normal(size=(200, 4))
+    labels = (design @ rng.normal(size=(4, 3)) + rng.normal(size=(200, 3))).argmax(axis=1)
+
+    def spread(name, batch_size):
+        method = make_method(name, None, 10, batch_size, len(labels))
+        scores = _draws((design, labels), method, 8000) @ design[:50].T
+        return (scores - scores.mean(axis=1, keepdims=True)).var(axis=0)
+
+    exact = spread("gibbs", None)
+    for name in ("ssgnht", "ssgld"):
+        assert abs((spread(name, None) / exact).mean() - 1.0) < 0.05
+    assert (spread("ssgnht", 16) / exact).mean() > 1.1
 
 
 def test_one_vector_view_of_the_multiclass_hinge():

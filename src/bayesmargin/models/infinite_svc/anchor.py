@@ -167,12 +167,12 @@ def whitened_gradient(
     count = end - begin
     weights = components.weights[slot]
     gradient[:, :] = 0.0
-    everything = batch >= count
-    used = count if everything else batch
+    used = min(batch, count)
+    first = begin if used in (0, count) else begin + min(int(rng.random() * count), count - 1)
     near = 0
     for turn in range(used):
-        place = turn if everything else min(int(rng.random() * count), count - 1)
-        d = assignment.members[begin + place]
+        place = first + turn
+        d = assignment.members[place if place < end else place - count]
         label, row = rows.labels[d], rows.design[d]
         fill_scores(weights, row, scores)
         option = winning_option(scores, label, hinge)

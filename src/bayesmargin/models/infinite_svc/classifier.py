@@ -68,9 +68,13 @@ class InfiniteSVC(MixtureClassifier):
         auxiliary components of Algorithm 8. Both target the same posterior.
     split_merge : int
         Split or merge proposals in a sweep.
-    inner_steps, batch_size, step : int, int, float or None
-        Of the stochastic methods: steps in a sweep, rows of the component in a step, and step size
-        in whitened coordinates.
+    inner_steps : int
+        Steps of the stochastic methods in a sweep.
+    batch_size : int or None
+        Rows of a component in a step of theirs. None: all of its rows, which costs less than the
+        assignments do; a small number is faster, and finds more components than there are.
+    step : float or None
+        Step size of these methods and of HMC in whitened coordinates; None: 0.2.
     fit_intercept : bool
         Whether every expert has an intercept (with the prior of the other weights).
     prediction : {"probability", "vote", "score", "hard", "gibbs"}
@@ -135,7 +139,7 @@ class InfiniteSVC(MixtureClassifier):
         new_components: int | str = "exact",
         split_merge: int = 1,
         inner_steps: int = 10,
-        batch_size: int = 16,
+        batch_size: int | None = None,
         step: float | None = None,
         fit_intercept: bool = True,
         prediction: str = "probability",

@@ -17,12 +17,19 @@ _RENEWAL = 10
 _LEAPFROG_STEPS = 8
 
 
-def make_method(name: str, step: float | None, inner_steps: int, batch_size: int) -> Any:
-    """Weights sampler of the given name; ``step`` None takes the method's own default."""
+def make_method(
+    name: str, step: float | None, inner_steps: int, batch_size: int | None, n_rows: int
+) -> Any:
+    """Weights sampler of the given name; ``step`` None takes the method's own default.
+
+    ``batch_size`` None takes all rows of a component in every step: rows of a minibatch heat the
+    directions that they lie in, and one thermostat cannot cool each direction by itself.
+    """
+    rows = n_rows if batch_size is None else batch_size
     if name == "ssgnht":
-        return Thermostat(0.2 if step is None else step, inner_steps, batch_size, 1.0, _RENEWAL)
+        return Thermostat(0.2 if step is None else step, inner_steps, rows, 1.0, _RENEWAL)
     if name == "ssgld":
-        return Langevin(0.2 if step is None else step, inner_steps, batch_size, _RENEWAL)
+        return Langevin(0.2 if step is None else step, inner_steps, rows, _RENEWAL)
     if name == "hmc":
         return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS)
     return Augmentation(1)
@@ -52,11 +59,13 @@ def check_settings(estimator: Any) -> None:
         require_positive(concentration=estimator.concentration)
     if estimator.step is not None:
         require_positive(step=estimator.step)
+    if estimator.batch_size is not None:
+        require_count("batch_size", estimator.batch_size, 1)
     require_choice("method", estimator.method, METHODS)
     require_choice("prediction", estimator.prediction, RULES)
     for name, least in (
-        ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("batch_size", 1),
-        ("split_merge", 0), ("extra_degrees", 0),
+        ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("split_merge", 0),
+        ("extra_degrees", 0),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
     check_sweeps(estimator)
