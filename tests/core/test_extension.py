@@ -6,9 +6,9 @@ import pytest
 from bayesmargin.chains import every_second
 from bayesmargin.progress import progress_for
 from bayesmargin.samplers.base import Ensemble
-from bayesmargin.sampling import _Supervisor
 from bayesmargin.saving.journal import Journal
 from bayesmargin.storage import DrawStore
+from bayesmargin.supervisor import Supervisor
 
 
 class Walker:
@@ -44,7 +44,7 @@ def extended(chains, n_draws=400):
         chains=chains, weights=lambda positions: positions, thin=1, warmup=0, adaptive=True, info={}
     )
     with progress_for(False) as progress:
-        supervisor = _Supervisor(None, n_draws, 1, progress, Journal(), None)
+        supervisor = Supervisor(None, n_draws, 1, progress, Journal(), None)
         return supervisor.sample(ensemble)
 
 

@@ -14,6 +14,7 @@ from bayesmargin import (
     InfiniteSVC,
     MedLDAClassifier,
     sampling,
+    supervisor,
 )
 from bayesmargin.errors import (
     BayesmarginWarning,
@@ -195,7 +196,7 @@ def test_crashed_fits_that_were_extended_go_on_bit_by_bit(
     sampler, data, missing, tmp_path, monkeypatch, always_due
 ):
     asked = [0]
-    sample = sampling._Supervisor.sample
+    sample = supervisor.Supervisor.sample
 
     def begun(self, ensemble):
         asked[0], self.max_extensions = 0, 2
@@ -205,7 +206,8 @@ def test_crashed_fits_that_were_extended_go_on_bit_by_bit(
         asked[0] += 1
         return missing if asked[0] <= 2 else ""
 
-    monkeypatch.setattr(sampling._Supervisor, "sample", begun)
+    monkeypatch.setattr(supervisor.Supervisor, "sample", begun)
+    monkeypatch.setattr(supervisor, "lacking", lacking)
     monkeypatch.setattr(sampling, "lacking", lacking)
     model = BayesianLinearSVC(n_chains=2, n_draws=21, sampler=sampler, random_state=3)
     with warnings.catch_warnings():
@@ -367,7 +369,7 @@ def test_an_interrupt_writes_a_last_checkpoint(name, tmp_path, monkeypatch):
         warnings.simplefilter("ignore", InterruptedWarning)
         warnings.simplefilter("ignore", BayesmarginWarning)
         patch.setattr(Checkpoint, "due", press)
-        patch.setattr("bayesmargin.sampling.ROUND_SECONDS", 1e-9)
+        patch.setattr("bayesmargin.supervisor.ROUND_SECONDS", 1e-9)
         if name == "ssgld":
             assert model.fit(*data).posterior_.n_draws < 20
         else:
@@ -403,7 +405,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
         return facts, places
 
     monkeypatch.setattr(state_folder, "write_part", counted)
-    monkeypatch.setattr("bayesmargin.sampling.ROUND_SECONDS", 1e-9)
+    monkeypatch.setattr("bayesmargin.supervisor.ROUND_SECONDS", 1e-9)
     fitted.fit(model, X, y)
     assert len(written) > 3
     assert sum(written) <= 2 * 40 * (4 + 3) * 8
