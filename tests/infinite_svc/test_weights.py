@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesmargin.compiling import from_python, jit
-from bayesmargin.models.infinite_svc.anchor import refresh_anchor
+from bayesmargin.models.infinite_svc.anchor import batch_rows, refresh_anchor
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
 from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.settings import make_method
@@ -80,20 +80,28 @@ def test_stochastic_methods_have_a_small_bias(problem, method):
         assert np.all(gap < 4.5 * _error(draws**power) + 0.05 * np.sqrt(problem[3]))
 
 
-def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not():
+@pytest.mark.parametrize(("n_rows", "n_draws"), [(200, 8000), (2000, 6000)])
+def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not(n_rows, n_draws):
     rng = np.random.default_rng(0)
-    design = rng.normal(size=(200, 4))
-    labels = (design @ rng.normal(size=(4, 3)) + rng.normal(size=(200, 3))).argmax(axis=1)
+    design = rng.normal(size=(n_rows, 4))
+    labels = (design @ rng.normal(size=(4, 3)) + rng.normal(size=(n_rows, 3))).argmax(axis=1)
 
     def spread(name, batch_size):
-        method = make_method(name, None, 10, batch_size, len(labels))
-        scores = _draws((design, labels), method, 8000) @ design[:50].T
+        method = make_method(name, None, 10, batch_size)
+        scores = _draws((design, labels), method, n_draws) @ design[:50].T
         return (scores - scores.mean(axis=1, keepdims=True)).var(axis=0)
 
     exact = spread("gibbs", None)
     for name in ("ssgnht", "ssgld"):
         assert abs((spread(name, None) / exact).mean() - 1.0) < 0.05
     assert (spread("ssgnht", 16) / exact).mean() > 1.1
+
+
+def test_all_rows_of_small_components_and_a_root_of_large_ones_are_read_in_a_step():
+    rows = from_python(batch_rows)
+    assert [rows(0, count) for count in (1, 100, 256)] == [16, 160, 256]
+    assert rows(0, 40_000) == 3200
+    assert rows(7, 40_000) == 7
 
 
 def test_one_vector_view_of_the_multiclass_hinge():

@@ -8,7 +8,10 @@ known. With a minibatch drawn within the component (stratified: :math:`n_k/B_k`,
    \hat g = \eta/s^2 - c\Big[\textstyle\sum_{d \in k} u_d(\hat\eta)
             + \frac{n_k}{B_k}\sum_{d \in \text{batch}} \big(u_d(\eta) - u_d(\hat\eta)\big)\Big]
 
-is unbiased, and a row enters the batch sum only if its winner has changed.
+is unbiased, and a row enters the batch sum only if its winner has changed. The share of such rows
+falls like :math:`n_k^{-1/2}`, as the posterior narrows around the anchor, so the variance of
+:math:`\hat g` in whitened coordinates, about :math:`\sqrt{n_k}/B_k`, stays the same where batches
+grow like :math:`\sqrt{n_k}`.
 
 The metric is :math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f` the density of the
 slacks at the kink (shared among the classes), estimated on a few dozen members.
@@ -31,6 +34,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 _SAMPLE = 64
 _PRIOR_DOMINATES = 40.0
+_ROWS_PER_ROOT = 16.0
 
 
 @inner_jit
@@ -107,6 +111,12 @@ def count_update(slot: int, renewal: int, mixture: Mixture) -> None:
     whitener = components.whitener[slot]
     fill_gram(members, rows, _SAMPLE, whitener)
     gram_to_whitener(whitener, curvature, scale)
+
+
+@inner_borrowing_jit
+def batch_rows(batch: int, count: int) -> int:
+    """Rows of a step in a component of ``count``: as given, or for 0 the default 16 sqrt(count)."""
+    return batch if batch > 0 else math.ceil(_ROWS_PER_ROOT * math.sqrt(count))
 
 
 @inner_borrowing_jit

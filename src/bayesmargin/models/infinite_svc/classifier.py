@@ -71,8 +71,9 @@ class InfiniteSVC(MixtureClassifier):
     inner_steps : int
         Steps of the stochastic methods in a sweep.
     batch_size : int or None
-        Rows of a component in a step of theirs. None: all of its rows, which costs less than the
-        assignments do; a small number is faster, and finds more components than there are.
+        Rows of a component in a step of theirs. None: all of up to 256 rows, then
+        :math:`16\sqrt{n_k}`, which keeps the noise of the gradient small in components of any size.
+        A small number is faster, and finds more components than there are.
     step : float or None
         Step size of these methods and of HMC in whitened coordinates; None: 0.2.
     fit_intercept : bool

@@ -100,7 +100,7 @@ def make_problem(
     settings = Settings(
         hinge=hinge,
         method=make_method(
-            estimator.method, estimator.step, estimator.inner_steps, estimator.batch_size, len(X)
+            estimator.method, estimator.step, estimator.inner_steps, estimator.batch_size
         ),
         scheme=make_scheme(estimator.new_components),
         proposals=estimator.split_merge,

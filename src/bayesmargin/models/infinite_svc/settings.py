@@ -17,15 +17,13 @@ _RENEWAL = 10
 _LEAPFROG_STEPS = 8
 
 
-def make_method(
-    name: str, step: float | None, inner_steps: int, batch_size: int | None, n_rows: int
-) -> Any:
-    """Weights sampler of the given name; ``step`` None takes the method's own default.
+def make_method(name: str, step: float | None, inner_steps: int, batch_size: int | None) -> Any:
+    """Weights sampler of the given name; None takes its own default step or batch.
 
-    ``batch_size`` None takes all rows of a component in every step: rows of a minibatch heat the
-    directions that they lie in, and one thermostat cannot cool each direction by itself.
+    Small batches heat the directions that their rows lie in, and one thermostat for an expert
+    cannot cool each direction by itself. So the default takes all rows of small components.
     """
-    rows = n_rows if batch_size is None else batch_size
+    rows = 0 if batch_size is None else batch_size
     if name == "ssgnht":
         return Thermostat(0.2 if step is None else step, inner_steps, rows, 1.0, _RENEWAL)
     if name == "ssgld":

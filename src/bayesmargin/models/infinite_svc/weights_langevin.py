@@ -8,7 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements
-from bayesmargin.models.infinite_svc.anchor import add_unwhitened, count_update, whitened_gradient
+from bayesmargin.models.infinite_svc.anchor import (
+    add_unwhitened,
+    batch_rows,
+    count_update,
+    whitened_gradient,
+)
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import update_expert
 
@@ -18,21 +23,22 @@ class Langevin(NamedTuple):
 
     step: float  #: h, in whitened coordinates
     steps: int  #: inner steps in a sweep
-    batch: int  #: rows of the component used in a step
+    batch: int  #: rows of the component used in a step; 0: see ``batch_rows``
     renewal: int  #: sweeps between two estimates of the metric
 
 
 @implements(update_expert, Langevin)
 def _update(method: Langevin, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
     count_update(slot, method.renewal, mixture)
-    components = mixture.components
+    _, assignment, components, _, _ = mixture
     weights, whitener = components.weights[slot], components.whitener[slot]
     width = components.width[slot]
     scores = np.empty(weights.shape[0])
     gradient, change = np.empty_like(weights), np.empty_like(weights)
     drift = 0.5 * method.step * method.step
+    used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
     for turn in range(method.steps):
-        batch = 0 if turn == 0 else method.batch
+        batch = 0 if turn == 0 else used
         whitened_gradient(rng, slot, batch, mixture, scores, gradient, change)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):

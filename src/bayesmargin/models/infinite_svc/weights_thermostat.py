@@ -22,7 +22,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements, inner_borrowing_jit
-from bayesmargin.models.infinite_svc.anchor import add_unwhitened, count_update, whitened_gradient
+from bayesmargin.models.infinite_svc.anchor import (
+    add_unwhitened,
+    batch_rows,
+    count_update,
+    whitened_gradient,
+)
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import update_expert
 
@@ -32,7 +37,7 @@ class Thermostat(NamedTuple):
 
     step: float  #: h, in whitened coordinates
     steps: int  #: inner steps in a sweep
-    batch: int  #: rows of the component used in a step
+    batch: int  #: rows of the component used in a step; 0: see ``batch_rows``
     diffusion: float  #: A
     renewal: int  #: sweeps between two estimates of the metric
 
@@ -64,18 +69,19 @@ def _step_at_anchor(
 @implements(update_expert, Thermostat)
 def _update(method: Thermostat, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
     count_update(slot, method.renewal, mixture)
-    components = mixture.components
+    _, assignment, components, _, _ = mixture
     weights, momentum = components.weights[slot], components.momentum[slot]
     width, whitener = components.width[slot], components.whitener[slot]
     scores = np.empty(weights.shape[0])
     gradient, force = np.empty_like(weights), np.empty_like(weights)
     noise = math.sqrt(2.0 * method.diffusion * method.step)
     friction = components.thermostat[slot]
+    used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
     for turn in range(method.steps):
         if turn == 0 and width > 0.0:
             friction = _step_at_anchor(method, rng, slot, mixture, friction)
             continue
-        batch = 0 if turn == 0 else method.batch
+        batch = 0 if turn == 0 else used
         whitened_gradient(rng, slot, batch, mixture, scores, gradient, force)
         damping = math.exp(-0.5 * friction * method.step)
         square = 0.0
