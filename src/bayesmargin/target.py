@@ -20,7 +20,7 @@ from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.coordinates import pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
-from bayesmargin.rows.layout import DenseRows, row_add, row_dot, row_scores
+from bayesmargin.rows.layout import DenseRows, row_add, row_class_scores, row_dot, row_scores
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -119,13 +119,8 @@ def add_rows(
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
-def set_working(hinge: Any, weights: FloatArray, working: FloatArray) -> None:
-    """Copy weights to the precision and order in which rows are multiplied with them (generic)."""
-    raise TypeError(f"{type(hinge).__name__} is not a hinge")
-
-
 def row_log_psi(hinge: Any, rows: Any, index: int, weights: FloatArray, work: Any) -> float:
-    """Log pseudo-likelihood of one row at weights in working order (generic)."""
+    """Log pseudo-likelihood of one row at weights in working precision (generic)."""
     raise TypeError(f"{type(hinge).__name__} is not a hinge")
 
 
@@ -151,15 +146,6 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
     return energy
 
 
-@implements(set_working, BinaryHinge, borrows=True)
-@implements(set_working, InterleavedHinge, borrows=True)
-def same_order(hinge, weights, working):  # type: ignore[no-untyped-def]
-    """Rows are multiplied with the weights in the order they have."""
-    # A loop and not a slice: assigning slices costs Numba a check of shapes every time.
-    for j in range(weights.shape[0]):
-        working[j] = weights[j]
-
-
 @implements(row_log_psi, BinaryHinge, borrows=True)
 def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
     slack = hinge.slack[index] - hinge.sign[index] * row_dot(rows, index, weights)
@@ -171,11 +157,11 @@ def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped
     first, size, index, count = block
     weights, data, scores = work.working, work.data, work.scores
     length = weights.shape[0] // hinge.n_classes
-    table = weights.reshape(length, hinge.n_classes)
+    table = weights.reshape(hinge.n_classes, length)
     energy = 0.0
     for _ in range(count):
         d = first + index
-        row_scores(rows, d, table, scores)
+        row_class_scores(rows, d, table, scores)
         label, before = hinge.label[d], hinge.reference[d]
         now = winner(hinge.margin, scores, label)
         if now != before:
@@ -190,19 +176,10 @@ def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped
     return energy
 
 
-@implements(set_working, MulticlassHinge, borrows=True)
-def _multiclass_working(hinge, weights, working):  # type: ignore[no-untyped-def]
-    # Classes side by side for each feature: the inner loop of row_scores runs over neighbours.
-    length = weights.shape[0] // hinge.n_classes
-    for k in range(hinge.n_classes):
-        for j in range(length):
-            working[j * hinge.n_classes + k] = weights[k * length + j]
-
-
 @implements(row_log_psi, MulticlassHinge, borrows=True)
 def _multiclass_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
-    table = weights.reshape(weights.shape[0] // hinge.n_classes, hinge.n_classes)
-    row_scores(rows, index, table, work.scores)
+    table = weights.reshape(hinge.n_classes, weights.shape[0] // hinge.n_classes)
+    row_class_scores(rows, index, table, work.scores)
     label = hinge.label[index]
     return multiclass_log_psi(hinge.cost[index], hinge.margin, work.scores, label)
 
@@ -231,6 +208,14 @@ def _add_interleaved(hinge, rows, block, scale, work):  # type: ignore[no-untype
 
 
 @borrowing_jit
+def set_working(weights, working):  # type: ignore[no-untyped-def]
+    """Copy weights to the precision in which rows are multiplied with them."""
+    # A loop and not a slice: assigning slices costs Numba a check of shapes every time.
+    for j in range(weights.shape[0]):
+        working[j] = weights[j]
+
+
+@borrowing_jit
 def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
@@ -240,7 +225,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     """
     weights, data, drift = work.weights, work.data, target.drift
     to_weights(target.coordinates, position, weights)
-    set_working(target.hinge, weights, work.working)
+    set_working(weights, work.working)
     for j in range(drift.shape[0]):
         data[j] = drift[j]
     start, take = target.strata.start, target.strata.take
@@ -267,7 +252,7 @@ def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     """
     weights, data, drift = work.weights, work.data, target.drift
     to_weights(target.coordinates, position, weights)
-    set_working(target.hinge, weights, work.working)
+    set_working(weights, work.working)
     for j in range(drift.shape[0]):
         data[j] = drift[j]
     start = target.strata.start

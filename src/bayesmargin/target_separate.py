@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bayesmargin.compiling import implements
 from bayesmargin.rows.layout import row_add, row_scores
-from bayesmargin.target import add_rows, same_order, set_working
+from bayesmargin.target import add_rows
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -52,6 +52,3 @@ def _add_separate(hinge, rows, block, scale, work):  # type: ignore[no-untyped-d
         if index == size:
             index = 0
     return energy
-
-
-implements(set_working, SeparateHinge, borrows=True)(same_order)

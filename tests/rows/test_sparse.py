@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from bayesmargin.compiling import jit
 from bayesmargin.rows import SparseSource
 from bayesmargin.rows.blocks import block_products, block_scores, block_square_sum, block_sum
-from bayesmargin.rows.layout import SparseRows
+from bayesmargin.rows.layout import DenseRows, SparseRows, row_class_scores
 from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
 
 
@@ -57,6 +58,23 @@ def test_compiled_access_equals_dense_arithmetic(intercept):
     block_square_sum(rows, factors, squares)
     np.testing.assert_allclose(total, factors @ dense, atol=1e-12)
     np.testing.assert_allclose(squares, factors @ dense**2, atol=1e-12)
+
+
+@jit
+def _all_scores(rows, table, out):
+    for i in range(out.shape[0]):
+        row_class_scores(rows, i, table, out[i])
+
+
+@pytest.mark.parametrize("n_classes", [1, 3, 4, 7, 10])
+def test_scores_of_classes_one_after_another(n_classes):
+    matrix = wide_matrix()
+    dense = matrix.toarray()
+    table = np.random.default_rng(3).normal(size=(n_classes, dense.shape[1]))
+    for rows in (SparseSource(matrix, False).take(np.arange(40)), DenseRows(dense)):
+        found = np.full((40, n_classes), np.nan)
+        _all_scores(rows, table, found)
+        np.testing.assert_allclose(found, dense @ table.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_columns", [1, 6, 7])

@@ -1,7 +1,7 @@
 """Compiled access to rows: the few operations that every pass and every subgradient is made of.
 
-Weights of several classes come *interleaved* here: those of one feature side by side, so that a
-row reads each of its features' weights for all classes at once.
+Weights of several classes come *interleaved* here, unless said otherwise: those of one feature side
+by side, so that a row reads each of its features' weights for all classes at once.
 """
 
 from typing import Any, NamedTuple
@@ -34,6 +34,11 @@ def row_square_add(rows: Any, index: int, scale: float, out: FloatArray) -> None
 
 def row_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> None:
     """Inner products of a row with every column of ``table`` (generic, compiled only)."""
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
+
+
+def row_class_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> None:
+    """Inner products of a row with every row of ``table``: weights class after class (generic)."""
     raise TypeError(f"{type(rows).__name__} is not a row layout")
 
 
@@ -95,6 +100,27 @@ def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # 
         value = values[index, j]
         for k in range(n_classes):
             scores[k] += value * table[j, k]
+
+
+@implements(row_class_scores, DenseRows, borrows=True)
+def dense_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    row, zero = rows.values[index], rows.values.dtype.type(0.0)
+    size, count = row.shape[0], scores.shape[0]
+    for k in range(0, count - 3, 4):
+        first, second, third, fourth = table[k], table[k + 1], table[k + 2], table[k + 3]
+        one, two, three, four = zero, zero, zero, zero
+        for j in range(size):
+            value = row[j]
+            one += value * first[j]
+            two += value * second[j]
+            three += value * third[j]
+            four += value * fourth[j]
+        scores[k], scores[k + 1], scores[k + 2], scores[k + 3] = one, two, three, four
+    for k in range(count - count % 4, count):
+        own, total = table[k], zero
+        for j in range(size):
+            total += row[j] * own[j]
+        scores[k] = total
 
 
 @implements(row_square_scores, DenseRows, borrows=True)
@@ -204,6 +230,12 @@ def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] #
         for c in range(count):
             scores[c] += value * table[column, c]
         k += ONE
+
+
+@implements(row_class_scores, SparseRows, borrows=True)
+def sparse_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    for k in range(scores.shape[0]):
+        scores[k] = row_dot(rows, index, table[k])
 
 
 @implements(row_square_scores, SparseRows, borrows=True)

@@ -90,8 +90,8 @@ def austerity_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     threshold = (math.log(1.0 - rng.random()) + after - before) / n_rows
     first = int(rng.random() * n_rows)
     now, proposed = work.working, work.prior
-    set_working(target.hinge, work.weights, now)
-    set_working(target.hinge, work.data, proposed)
+    set_working(work.weights, now)
+    set_working(work.data, proposed)
     accept, count = sequential_test(dynamics, target, now, proposed, threshold, first, work)
     if accept:
         state.position[:] = proposal

@@ -1,0 +1,37 @@
+"""Positions to weights and gradients back, against plain matrix products."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.coordinates import fill_gradient, fill_weights, rotated, weights_from
+
+
+@pytest.mark.parametrize("triangular", [False, True])
+@pytest.mark.parametrize("n_blocks", [1, 3])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 11])
+def test_rotated_coordinates_are_matrix_products(size, n_blocks, triangular):
+    rng = np.random.default_rng(size)
+    basis = rng.normal(size=(n_blocks, size, size))
+    basis = np.triu(basis) if triangular else basis
+    centre, position = rng.normal(size=(2, n_blocks * size))
+    coordinates = rotated(centre, basis)
+    assert coordinates.triangular == (triangular or size == 1)
+    parts = position.reshape(n_blocks, size)
+    found = np.empty(n_blocks * size)
+    fill_weights(coordinates, position, found)
+    np.testing.assert_allclose(found, centre + np.einsum("bij,bj->bi", basis, parts).ravel())
+    np.testing.assert_allclose(found, weights_from(coordinates, position[None])[0])
+    fill_gradient(coordinates, position, found)
+    np.testing.assert_allclose(found, np.einsum("bij,bi->bj", basis, parts).ravel())
+
+
+def test_a_triangular_basis_is_read_to_its_diagonal_only():
+    """The zeros are left out, not multiplied: what is put there later has no effect."""
+    coordinates = rotated(np.zeros(12), np.triu(np.ones((12, 12))))
+    coordinates.basis[0, 4:8, :4] = np.nan
+    coordinates.transposed[0, :4, 4:8] = np.nan
+    out = np.empty(12)
+    fill_weights(coordinates, np.ones(12), out)
+    np.testing.assert_array_equal(out, np.arange(12, 0, -1))
+    fill_gradient(coordinates, np.ones(12), out)
+    np.testing.assert_array_equal(out, np.arange(1, 13))
