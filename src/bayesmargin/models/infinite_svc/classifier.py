@@ -73,7 +73,7 @@ class InfiniteSVC(MixtureClassifier):
     batch_size : int or None
         Rows of a component in a step of theirs. None: all of up to 256 rows, then
         :math:`16\sqrt{n_k}`, which keeps the noise of the gradient small in components of any size.
-        A small number is faster, and finds more components than there are.
+        Small batches are faster and biased: they find too many components.
     step : float or None
         Step size of these methods and of HMC in whitened coordinates; None: 0.2.
     fit_intercept : bool
