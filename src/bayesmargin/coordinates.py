@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, implements, jit
+from bayesmargin.rows.layout import four_products
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -78,24 +79,13 @@ def _times(matrix, vector, first, begin, end, out):  # type: ignore[no-untyped-d
 
     Of rows ``i`` to ``i + 3`` columns ``begin * i`` to ``n - end * (n - i - 4)`` are read.
     """
-    # One row at a time waits for its sum: every addition for the one before.
     size = matrix.shape[0]
     for i in range(0, size - 3, 4):
         low, high = begin * i, size - end * (size - i - 4)
-        one, two = matrix[i, low:high], matrix[i + 1, low:high]
-        three, four = matrix[i + 2, low:high], matrix[i + 3, low:high]
-        part = vector[first + low : first + high]
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for j in range(high - low):
-            value = part[j]
-            a += one[j] * value
-            b += two[j] * value
-            c += three[j] * value
-            d += four[j] * value
-        out[first + i] = a
-        out[first + i + 1] = b
-        out[first + i + 2] = c
-        out[first + i + 3] = d
+        rows, place = matrix[i : i + 4, low:high], first + i
+        out[place], out[place + 1], out[place + 2], out[place + 3] = four_products(
+            rows[0], rows[1], rows[2], rows[3], vector[first + low : first + high], 0.0
+        )
     for i in range(size - size % 4, size):
         total = 0.0
         for j in range(size):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements
+from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -102,25 +102,31 @@ def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # 
             scores[k] += value * table[j, k]
 
 
+@borrowing_jit
+def four_products(first, second, third, fourth, vector, zero):  # type: ignore[no-untyped-def]
+    """Inner products of four vectors with one, side by side, in the precision of ``zero``.
+
+    One at a time each addition would wait for the one before.
+    """
+    one, two, three, four = zero, zero, zero, zero
+    for j in range(vector.shape[0]):
+        value = vector[j]
+        one += first[j] * value
+        two += second[j] * value
+        three += third[j] * value
+        four += fourth[j] * value
+    return one, two, three, four
+
+
 @implements(row_class_scores, DenseRows, borrows=True)
 def dense_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
-    row, zero = rows.values[index], rows.values.dtype.type(0.0)
-    size, count = row.shape[0], scores.shape[0]
+    row, zero, count = rows.values[index], rows.values.dtype.type(0.0), scores.shape[0]
     for k in range(0, count - 3, 4):
-        first, second, third, fourth = table[k], table[k + 1], table[k + 2], table[k + 3]
-        one, two, three, four = zero, zero, zero, zero
-        for j in range(size):
-            value = row[j]
-            one += value * first[j]
-            two += value * second[j]
-            three += value * third[j]
-            four += value * fourth[j]
-        scores[k], scores[k + 1], scores[k + 2], scores[k + 3] = one, two, three, four
+        scores[k], scores[k + 1], scores[k + 2], scores[k + 3] = four_products(
+            table[k], table[k + 1], table[k + 2], table[k + 3], row, zero
+        )
     for k in range(count - count % 4, count):
-        own, total = table[k], zero
-        for j in range(size):
-            total += row[j] * own[j]
-        scores[k] = total
+        scores[k] = row_dot(rows, index, table[k])
 
 
 @implements(row_square_scores, DenseRows, borrows=True)
