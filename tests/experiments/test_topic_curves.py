@@ -1,15 +1,18 @@
 """Curves of topic models over several chains, and what is read off them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bayesmargin.experiments import medlda_documents, medlda_time
+from bayesmargin.experiments import medlda_documents, medlda_time, topic_curves
 from bayesmargin.experiments.topic_curves import (
     NEAR,
     Corpus,
     accuracy,
     averaged,
+    chain_seeds,
     compare,
     first_at,
     follow_all,
@@ -86,13 +89,32 @@ def test_all_methods_are_followed_in_as_many_chains_as_asked_for():
 
 
 def test_costs_are_chosen_on_held_out_training_documents():
-    trial = held_out(made_corpus(), 90)
+    trial = held_out(made_corpus(), 90, 1)
     assert trial.X.shape[0] == 90
     assert len(trial.truth) == 30
     assert trial.n_chains == 1
     costs, seconds = search_costs(trial, (1e-6, 4.0), 0)
     assert costs["ssgrld"] == costs["gibbs"] == 4.0  # a hinge that costs nothing learns nothing
     assert seconds > 0
+
+
+def test_costs_are_judged_by_the_mean_over_chains(monkeypatch):
+    def follow(corpus, method, cost, seed, growth):
+        lucky = seed == 0 and cost == 1.0
+        return looks(0, method, [0.9 if lucky else 0.5 + cost / 100])
+
+    monkeypatch.setattr(topic_curves, "follow", follow)
+    trial = held_out(made_corpus(), 90, 1)
+    assert search_costs(trial, (1.0, 20.0), 0)[0]["gibbs"] == 1.0
+    assert search_costs(replace(trial, n_chains=3), (1.0, 20.0), 0)[0]["gibbs"] == 20.0
+
+
+def test_chains_have_seeds_of_their_own_and_the_first_has_the_given_one():
+    assert chain_seeds(7, 1) == [7]
+    seeds = chain_seeds(7, 3)
+    assert seeds[0] == 7
+    assert len(set(seeds)) == 3
+    assert seeds == chain_seeds(7, 3)
 
 
 @pytest.mark.parametrize(

@@ -105,25 +105,34 @@ def follow(corpus: Corpus, method: str, cost: float, seed: int, growth: float) -
 
 
 def search_costs(corpus: Corpus, grid: Sequence[float], seed: int) -> tuple[dict[str, float], Any]:
-    """The cost of the hinge that is best for every method on the documents of ``corpus``.
+    """The cost of the hinge that is best for every method, in the mean over chains of ``corpus``.
 
     Returns the costs by method, and the seconds that it took.
     """
     watch, best = Stopwatch(), {}
     compile_methods(3, corpus.rule)
+    seeds = chain_seeds(seed, corpus.n_chains)
     with watch.running():
         for method in METHODS:
-            ends = [_best(follow(corpus, method, cost, seed, 3.0)) for cost in grid]
+            ends = [
+                np.mean([_best(follow(corpus, method, cost, own, 3.0)) for own in seeds])
+                for cost in grid
+            ]
             best[method] = float(grid[int(np.argmax(ends))])
     return best, watch.seconds
+
+
+def chain_seeds(seed: int, n_chains: int) -> list[int]:
+    """A seed for every chain: the given one, then others spawned from it."""
+    spawned = spawn_generators(seed, n_chains - 1)
+    return [seed, *(int(generator.integers(2**31)) for generator in spawned)]
 
 
 def follow_all(corpus: Corpus, costs: dict[str, float], seed: int, growth: float) -> Looks:
     """All chains of all methods on a corpus, as rows of numbers."""
     rows: Looks = []
     compile_methods(3, corpus.rule)
-    for chain, generator in enumerate(spawn_generators(seed, corpus.n_chains)):
-        own = seed if corpus.n_chains == 1 else int(generator.integers(2**31))
+    for chain, own in enumerate(chain_seeds(seed, corpus.n_chains)):
         for method in METHODS:
             rows += [
                 {"corpus": corpus.key, "method": method, "chain": chain, **look}
@@ -132,7 +141,7 @@ def follow_all(corpus: Corpus, costs: dict[str, float], seed: int, growth: float
     return rows
 
 
-def held_out(corpus: Corpus, n_kept: int) -> Corpus:
+def held_out(corpus: Corpus, n_kept: int, n_chains: int) -> Corpus:
     """The same problem within the training documents: the last ones judge what the others teach."""
     return replace(
         corpus,
@@ -140,7 +149,7 @@ def held_out(corpus: Corpus, n_kept: int) -> Corpus:
         y=corpus.y[:n_kept],
         new=corpus.X[n_kept:],
         truth=corpus.y[n_kept:],
-        n_chains=1,
+        n_chains=n_chains,
     )
 
 
