@@ -166,10 +166,10 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         self._set_classes(np.unique(y[weight > 0.0]))
         return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
 
-    def _set_classes(self, classes: Any) -> None:
+    def _set_classes(self, classes: Any, source: str = "y") -> None:
         if len(classes) < 2:
             raise ValueError(
-                f"y holds only one class, {classes[0]!r}: a classifier needs at least 2 classes"
+                f"{source} holds only one class, {classes.tolist()}: a classifier needs at least 2"
             )
         self.classes_ = classes
 
@@ -196,15 +196,18 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
                     "classes=None is not allowed at the first call of partial_fit: pass all "
                     "classes that will ever occur"
                 )
-            self.classes_ = np.unique(classes)
+            self._set_classes(np.unique(classes), "classes")
         elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(
-                f"classes={np.unique(classes)!r} differ from those of the first call of "
-                f"partial_fit, {self.classes_!r}"
+                f"classes={np.unique(classes).tolist()!r} differ from those of the first call of "
+                f"partial_fit, {self.classes_.tolist()!r}"
             )
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
-            raise ValueError(f"y holds the labels {unknown!r}, which are not among the classes")
+            raise ValueError(
+                f"y holds the labels {unknown.tolist()!r}, which are not among the classes "
+                f"{self.classes_.tolist()!r}"
+            )
         if first:
             priors = self._initial_priors(self.n_features_in_)
         else:

@@ -234,8 +234,8 @@ class MedLDAClassifier(
             training.n_threads = count_threads(self.n_jobs)
             if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(
-                    f"classes={list(np.unique(classes))!r} differ from those of the first call, "
-                    f"{list(self.classes_)!r}"
+                    f"classes={np.unique(classes).tolist()!r} differ from those of the first call, "
+                    f"{self.classes_.tolist()!r}"
                 )
         try:
             training.take_in(self, documents, training.code.signs(y))

@@ -41,8 +41,8 @@ class LabelCode:
         unknown = self.classes[numbers] != labels
         if unknown.any():
             raise ValueError(
-                f"y holds the label {labels[unknown][0]!r}, which is not among the classes "
-                f"{list(self.classes)}"
+                f"y holds the label {labels[unknown].tolist()[0]!r}, which is not among the "
+                f"classes {self.classes.tolist()}"
             )
         if self.n_classifiers == 1:
             return np.where(numbers == 1, 1, -1).astype(np.int8)[:, None]
@@ -73,6 +73,7 @@ def learn_code(y: Any, classes: Any = None) -> LabelCode:
     found = np.unique(np.asarray(y) if classes is None else np.asarray(classes))
     if len(found) < 2:
         raise ValueError(
-            f"MedLDAClassifier needs at least 2 classes, but the data holds 1 class: {found[0]!r}"
+            f"MedLDAClassifier needs at least 2 classes, but the data holds 1 class: "
+            f"{found.tolist()[0]!r}"
         )
     return LabelCode(found, several=False)

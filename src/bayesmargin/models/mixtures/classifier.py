@@ -24,7 +24,8 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y has the single class {self.classes_[0]!r}: at least 2 classes are needed"
+                f"y has the single class {self.classes_.tolist()[0]!r}: at least 2 classes are "
+                "needed"
             )
         return X, y, codes.astype(np.int64)
 
