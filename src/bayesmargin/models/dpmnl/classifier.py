@@ -113,7 +113,7 @@ class DPMNLClassifier(MixtureClassifier):
         for name in ("n_draws", "n_auxiliary", "n_leapfrog"):
             require_count(name, getattr(self, name), 1)
         require_positive(step=self.step)
-        return check_sweeps(self)
+        return check_sweeps(self)[1]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.

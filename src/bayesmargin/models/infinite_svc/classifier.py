@@ -43,8 +43,9 @@ class InfiniteSVC(MixtureClassifier):
     method : {"ssgnht", "ssgld", "hmc", "gibbs"}
         How the experts' weights are sampled: stochastic subgradient thermostats or Langevin steps
         with control variates, or the exact samplers HMC and augmentation Gibbs.
-    n_sweeps : int
-        Sweeps over all rows; the chain starts from k-means.
+    n_sweeps : int or "auto"
+        Sweeps over all rows; the chain starts from k-means. "auto": a million visits to rows (fewer
+        with more than ten features), at least 100 sweeps and at most 1000.
     burn_in : int or None
         Sweeps not used; None: half of them.
     n_draws : int
@@ -128,7 +129,7 @@ class InfiniteSVC(MixtureClassifier):
         C: float = 1.0,
         margin: float = 1.0,
         method: str = "ssgnht",
-        n_sweeps: int = 100,
+        n_sweeps: int | str = "auto",
         burn_in: int | None = None,
         n_draws: int = 25,
         prior_scale: float | str = "auto",

@@ -15,7 +15,7 @@ from bayesmargin.models.infinite_svc.chain import (
     make_rows,
     start_chain,
 )
-from bayesmargin.models.infinite_svc.settings import make_method, make_scheme
+from bayesmargin.models.infinite_svc.settings import default_sweeps, make_method, make_scheme
 from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
 from bayesmargin.models.infinite_svc.trace import Recorder
 from bayesmargin.models.mixtures.classifier import check_sweeps, cluster_count, kept_sweeps
@@ -79,6 +79,7 @@ def make_problem(
 ) -> Problem:
     """Standardise, shuffle, choose the base measure and evaluate each row's constants."""
     begin = time.thread_time()
+    n_sweeps, burn_in = check_sweeps(estimator, default_sweeps(*X.shape))
     shuffle = rng.permutation(len(X))
     scaling = fit_scaling(X)
     standardised = scaling.apply(X[shuffle])
@@ -117,8 +118,8 @@ def make_problem(
         settings=settings,
         concentration=1.0 if learn else float(estimator.concentration),
         clusters=clusters,
-        n_sweeps=estimator.n_sweeps,
-        burn_in=check_sweeps(estimator),
+        n_sweeps=n_sweeps,
+        burn_in=burn_in,
         n_draws=estimator.n_draws,
         rows=rows,
         standardised=standardised,

@@ -15,6 +15,9 @@ from bayesmargin.samplers.base import require_choice, require_positive
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
 _RENEWAL = 10
 _LEAPFROG_STEPS = 8
+# Sweeps of a fit unless told otherwise: those that a second or two allows.
+FEWEST_SWEEPS, MOST_SWEEPS = 100, 1000
+_VISITS = 1e6
 
 
 def make_method(name: str, step: float | None, inner_steps: int, batch_size: int | None) -> Any:
@@ -31,6 +34,21 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
     if name == "hmc":
         return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS)
     return Augmentation(1)
+
+
+def default_sweeps(rows: int, features: int) -> int:
+    """Sweeps over so many rows: partitions of few rows settle late, and cost next to nothing.
+
+    A visit to a row takes time that grows with the square of the features beyond ten of them.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.infinite_svc.settings import default_sweeps
+    >>> default_sweeps(400, 2), default_sweeps(4000, 2), default_sweeps(400, 50)
+    (1000, 250, 100)
+    """
+    affordable = _VISITS / (rows * max(1.0, (features / 10.0) ** 2))
+    return int(min(MOST_SWEEPS, max(FEWEST_SWEEPS, affordable)))
 
 
 def make_scheme(new_components: Any) -> int:
@@ -66,5 +84,5 @@ def check_settings(estimator: Any) -> None:
         ("extra_degrees", 0),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
-    check_sweeps(estimator)
+    check_sweeps(estimator, MOST_SWEEPS)
     make_scheme(estimator.new_components)

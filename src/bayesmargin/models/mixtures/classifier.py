@@ -45,20 +45,26 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
         return self.classes_[best]
 
 
-def check_sweeps(estimator: Any) -> int:
-    """Check ``n_sweeps``, ``burn_in`` and ``n_clusters``; return the burn-in."""
-    require_count("n_sweeps", estimator.n_sweeps, 1)
+def check_sweeps(estimator: Any, auto: int | None = None) -> tuple[int, int]:
+    """Check ``n_sweeps``, ``burn_in`` and ``n_clusters``; return the first two as numbers.
+
+    ``auto`` is the number of sweeps that "auto" stands for, where that is allowed.
+    """
+    n_sweeps = estimator.n_sweeps
+    if auto is not None and n_sweeps == "auto":
+        n_sweeps = auto
+    require_count("n_sweeps", n_sweeps, 1)
     if estimator.n_clusters != "auto":
         require_count("n_clusters", estimator.n_clusters, 1)
     if estimator.burn_in is None:
-        return int(estimator.n_sweeps) // 2
+        return int(n_sweeps), int(n_sweeps) // 2
     require_count("burn_in", estimator.burn_in, 0)
-    if estimator.burn_in >= estimator.n_sweeps:
+    if estimator.burn_in >= n_sweeps:
         raise ValueError(
             f"burn_in={estimator.burn_in} is not allowed: it must be less than "
-            f"n_sweeps={estimator.n_sweeps}, or no draw is left"
+            f"n_sweeps={n_sweeps}, or no draw is left"
         )
-    return int(estimator.burn_in)
+    return int(n_sweeps), int(estimator.burn_in)
 
 
 def cluster_count(n_clusters: int | str, rows: int) -> int:
