@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -190,6 +191,48 @@ def test_refuses_what_is_not_counts(corpus, change, message):
     X, y = corpus[0]
     with pytest.raises(ValueError, match=message):
         small().fit(change(X), y)
+
+
+TEXTS = ["a cat", "a dog", "a cat"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "advice"),
+    [
+        (TEXTS, r"X holds text: put CountVectorizer\(\)"),
+        (np.array(TEXTS), r"X holds text: put CountVectorizer\(\)"),
+        (pd.Series(TEXTS), r"X holds text: put CountVectorizer\(\)"),
+        ([text.split() for text in TEXTS], r"X holds lists of tokens: put TokenCounter\(\)"),
+    ],
+)
+def test_text_that_nobody_counted_is_refused_with_advice(corpus, documents, advice):
+    with pytest.raises(ValueError, match=advice):
+        small().fit(documents, [0, 1, 0])
+    with pytest.raises(ValueError, match=advice):
+        small().partial_fit(documents, [0, 1, 0], classes=[0, 1])
+    model = small(n_passes=1).fit(*corpus[0])
+    for ask in (model.predict, model.transform, model.perplexity):
+        with pytest.raises(ValueError, match=advice):
+            ask(documents)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [["a"], ["a", "b"], ["b"]],
+        [["a", "b"], ["a", "c"], ["b", "c"]],
+        [{"a"}, {"b"}, {"a"}],
+        pd.Series([("a",), (), ("b",)]),
+    ],
+)
+def test_label_sets_are_refused_with_advice(y):
+    with pytest.raises(ValueError, match=r"y holds label sets such as .*MultiLabelBinarizer"):
+        small().fit([[1, 2], [2, 1], [0, 3]], y)
+
+
+def test_indicator_lists_are_taken():
+    model = small(n_topics=2, n_passes=1).fit([[5, 0], [0, 5]] * 9, [[1, 0], [1, 1]] * 9)
+    assert model.predict([[3, 1]]).shape == (1, 2)
 
 
 @pytest.mark.parametrize(

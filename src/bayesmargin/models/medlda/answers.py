@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.documents import check_counts, to_documents
+from bayesmargin.models.medlda.documents import check_counts, refuse_text, to_documents
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.types import FloatArray
@@ -21,12 +21,18 @@ class AnswersMixin(TransformerMixin):
     _training: Training
     _link: ScoreLink
 
-    def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
+    def _counts(self, X: Any) -> Any:
+        """Checked word counts of new documents."""
         check_is_fitted(self)
+        name = type(self).__name__
+        refuse_text(X, name)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        return check_counts(X, name)
+
+    def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
         if draws is not None and draws < 1:
             raise ValueError(f"draws={draws} is not allowed: it is an integer of at least 1")
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        documents = to_documents(check_counts(X, type(self).__name__))
+        documents = to_documents(self._counts(X))
         self._training.n_threads = count_threads(self.n_jobs)
         return self._training.infer(documents, draws)
 

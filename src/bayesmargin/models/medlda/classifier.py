@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
-from bayesmargin.models.medlda.labels import LabelCode, learn_code
+from bayesmargin.models.medlda.documents import Documents, check_counts, refuse_text, to_documents
+from bayesmargin.models.medlda.labels import LabelCode, learn_code, refuse_label_lists
 from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.training import Training
@@ -252,6 +252,8 @@ class MedLDAClassifier(
         return self
 
     def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Documents, Any]:
+        refuse_text(X, type(self).__name__)
+        refuse_label_lists(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype="numeric", multi_output=True, reset=reset
         )

@@ -66,6 +66,21 @@ def keep_words(documents: Documents, known: np.ndarray) -> Documents:
     return Documents(documents.words[kept], ends[documents.offsets])
 
 
+def refuse_text(X: Any, estimator_name: str) -> None:
+    """Say how to count words when documents come as text or as lists of tokens."""
+    if len(getattr(X, "shape", ())) > 1:
+        return
+    first = next(iter(X), None) if isinstance(X, Iterable) else None
+    kind, counter = "text", "CountVectorizer()"
+    if isinstance(first, list | tuple) and len(first):
+        kind, counter, first = "lists of tokens", "TokenCounter()", first[0]
+    if isinstance(first, str):
+        raise ValueError(
+            f"{estimator_name} needs word counts (documents x vocabulary), but X holds {kind}: put "
+            f"{counter} before it, as in make_pipeline({counter}, {estimator_name}())"
+        )
+
+
 def check_counts(counts: Any, estimator_name: str) -> sp.csr_matrix:
     """Refuse what cannot be a matrix of word counts; return CSR with integer-valued entries."""
     matrix = counts if sp.issparse(counts) else sp.csr_matrix(counts)

@@ -1,5 +1,6 @@
 """Labels of every kind as signs (documents x classifiers), and back."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,22 @@ class LabelCode:
         if self.n_classifiers == 1:
             return self.classes[(scores[:, 0] > 0.0).astype(int)]
         return self.classes[scores.argmax(axis=1)]
+
+
+def refuse_label_lists(y: Any) -> None:
+    """Say how to code several labels a document when they come as lists or sets."""
+    if len(getattr(y, "shape", ())) > 1 or not isinstance(y, Iterable):
+        return
+    first = next(iter(y), None)
+    if not isinstance(first, list | tuple | set | frozenset):
+        return
+    sizes = {len(row) for row in y}
+    named = any(isinstance(label, str) for label in first)
+    if isinstance(first, set | frozenset) or len(sizes) > 1 or (named and sizes != {1}):
+        raise ValueError(
+            f"y holds label sets such as {first!r}: pass them as a 0/1 indicator matrix, which "
+            "scikit-learn's MultiLabelBinarizer().fit_transform(y) makes"
+        )
 
 
 def learn_code(y: Any, classes: Any = None) -> LabelCode:

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.models.medlda.documents import check_counts
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray
 
@@ -138,6 +137,7 @@ class UnderstandingMixin:
     n_features_in_: int
     topics_: Any
     transform: Any
+    _counts: Any
 
     def top_words(self, vocabulary: Any = None, n: int = 10) -> list[list[str]]:
         """The ``n`` most probable words of every topic.
@@ -159,7 +159,4 @@ class UnderstandingMixin:
 
     def perplexity(self, X: Any, random_state: Any = 0) -> float:
         """Perplexity of held-out words: half of each document is given, the other half judged."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        counts = check_counts(X, type(self).__name__)
-        return perplexity(self, counts, random_state)
+        return perplexity(self, self._counts(X), random_state)
