@@ -8,15 +8,15 @@ from bayesmargin.compiling import from_python
 from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
-from bayesmargin.samplers import AugmentationGibbs, augmentation
-from bayesmargin.samplers.augmentation import gibbs_work
+from bayesmargin.samplers import AugmentationGibbs, augmentation_mixing
 from bayesmargin.samplers.augmentation_blocks import ROWS, blocks_of
+from bayesmargin.samplers.augmentation_mixing import gibbs_work
 from bayesmargin.samplers.augmentation_settings import augmented
 from bayesmargin.samplers.augmentation_single import HEAVY, LARGEST_LOSS, loss_in_single
 from bayesmargin.validation import agreement
 
 N_ROWS, N_COLUMNS = 20_000, 6
-accumulate = from_python(augmentation.accumulate)
+accumulate = from_python(augmentation_mixing.accumulate)
 
 
 def problem_of(rows):

@@ -10,7 +10,8 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.anchor import fit_anchor, wide_separate
 from bayesmargin.anchor.columns import minimise_columns
 from bayesmargin.anchor.screening import roughness
-from bayesmargin.anchor.wide import Passes, WideAnchor, by_class, fit_wide_anchor, interleaved
+from bayesmargin.anchor.wide import Passes, WideAnchor, fit_wide_anchor
+from bayesmargin.anchor.wide_order import by_class, interleaved
 from bayesmargin.anchor.wide_targets import wide_coordinates, wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
 from bayesmargin.compiling import jit

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, storage
-from bayesmargin.anchor.wide import by_class, fit_wide_anchor, interleaved
+from bayesmargin.anchor.wide import fit_wide_anchor
+from bayesmargin.anchor.wide_order import by_class, interleaved
 from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from

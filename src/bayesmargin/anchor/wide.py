@@ -17,7 +17,7 @@ intercept against all words). They are the eigenvectors :math:`q_i` at both ends
 More than two classes use the softmax-smoothed hinge of :mod:`bayesmargin.anchor.multiclass`, or a
 binary one each (:mod:`bayesmargin.anchor.wide_separate`), and the diagonal alone, except that the
 intercepts follow the mean row (:class:`bayesmargin.coordinates.Sheared`). Their weights are
-*interleaved*, the classes of one feature side by side.
+*interleaved* (:mod:`bayesmargin.anchor.wide_order`).
 """
 
 from dataclasses import dataclass
@@ -30,8 +30,9 @@ from scipy.special import ndtr
 from bayesmargin.anchor.columns import minimise_columns
 from bayesmargin.anchor.listening import tell
 from bayesmargin.anchor.wide_multiclass import TEMPERATURE, smoothed_energy, softmax_block
+from bayesmargin.anchor.wide_order import by_class, interleaved, reordered
 from bayesmargin.anchor.wide_separate import separate_block, separate_deviations
-from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief, normal_density
+from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import (
     block_products,
@@ -67,29 +68,6 @@ class WideAnchor:
     passes: int
     typical: FloatArray | None = None
     """The mean row, where there are more than two classes and they have intercepts."""
-
-
-def interleaved(vector: FloatArray, n_blocks: int) -> FloatArray:
-    """Reorder weights from classes one after another to features one after another."""
-    if n_blocks == 1:
-        return vector
-    return np.ascontiguousarray(vector.reshape(n_blocks, -1).T).ravel()
-
-
-def by_class(weights: FloatArray, n_blocks: int) -> FloatArray:
-    """Undo :func:`interleaved` along the last axis."""
-    if n_blocks == 1:
-        return weights
-    parts = weights.reshape(*weights.shape[:-1], -1, n_blocks)
-    return np.swapaxes(parts, -1, -2).reshape(weights.shape)
-
-
-def reordered(prior: Belief, n_blocks: int) -> Belief:
-    """Prior of interleaved weights, taken as independent of one another."""
-    if isinstance(prior, LaplaceBelief):
-        return LaplaceBelief(interleaved(prior.scale, n_blocks))
-    precision = prior.precision if prior.precision.ndim == 1 else np.diag(prior.precision)
-    return GaussianBelief(interleaved(prior.mean, n_blocks), interleaved(precision, n_blocks))
 
 
 class Passes:

@@ -7,8 +7,9 @@ import numpy as np
 
 from bayesmargin.anchor.screening import allocate, gradient_noise, roughness, screen
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, prior_in_weights
-from bayesmargin.anchor.wide import WideAnchor, reordered
+from bayesmargin.anchor.wide import WideAnchor
 from bayesmargin.anchor.wide_multiclass import winning_options
+from bayesmargin.anchor.wide_order import reordered
 from bayesmargin.anchor.wide_separate import separate_states
 from bayesmargin.coordinates import Scaled, Sheared, Spiked
 from bayesmargin.problem import Problem

@@ -12,15 +12,9 @@ from bayesmargin.chains import TRACE_NAMES, Recorded
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import as_dense
-from bayesmargin.samplers.augmentation import (
-    Augmented,
-    GibbsState,
-    GibbsWork,
-    gibbs_work,
-    record_sweeps,
-    refresh_scores,
-)
+from bayesmargin.samplers.augmentation import record_sweeps, refresh_scores
 from bayesmargin.samplers.augmentation_blocks import blocked, blocks_of
+from bayesmargin.samplers.augmentation_mixing import Augmented, GibbsState, GibbsWork, gibbs_work
 from bayesmargin.samplers.augmentation_single import heavy_limit, in_single, single_is_enough
 from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, wide_sweep

@@ -14,15 +14,8 @@ import numpy as np
 from scipy import linalg
 
 from bayesmargin.compiling import jit
-from bayesmargin.samplers.augmentation import (
-    Augmented,
-    GibbsState,
-    GibbsWork,
-    augment,
-    redraw_common,
-    refresh_scores,
-    shrink,
-)
+from bayesmargin.samplers.augmentation import redraw_common, refresh_scores, shrink
+from bayesmargin.samplers.augmentation_mixing import Augmented, GibbsState, GibbsWork, augment
 from bayesmargin.types import FloatArray, IntArray
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from bayesmargin.anchor.stiffness import stiffest
 from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.anchor.wide import WideAnchor, by_class, fit_wide_anchor, interleaved
+from bayesmargin.anchor.wide import WideAnchor, fit_wide_anchor
+from bayesmargin.anchor.wide_order import by_class, interleaved
 from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.coordinates import Scaled

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.anchor.wide import WideAnchor, by_class
+from bayesmargin.anchor.wide import WideAnchor
+from bayesmargin.anchor.wide_order import by_class
 from bayesmargin.chains import TRACE_NAMES, Recorded, record
 from bayesmargin.coordinates import fill_weights, positions_from
 from bayesmargin.errors import DivergenceError

@@ -22,7 +22,8 @@ from bayesmargin.samplers import (
     Sampler,
     SubgradientHMC,
 )
-from bayesmargin.samplers.augmentation import gibbs_work, record_sweeps, refresh_scores
+from bayesmargin.samplers.augmentation import record_sweeps, refresh_scores
+from bayesmargin.samplers.augmentation_mixing import gibbs_work
 from bayesmargin.samplers.augmentation_settings import GibbsChain, augmented, gibbs_state
 from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.hamiltonian import hamiltonian_state
