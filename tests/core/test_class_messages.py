@@ -1,7 +1,5 @@
 """Errors about classes show the labels as users wrote them, whatever NumPy's types are called."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -12,29 +10,38 @@ Y = np.array(["sun", "moon"] * 3)
 ESTIMATORS = [BayesianLinearSVC, MedLDAClassifier, InfiniteSVC, DPMNLClassifier]
 
 
-def complains(*parts):
-    """Expect an error with these parts in turn, and without the names of NumPy's types."""
-    wanted = ".*".join(re.escape(part) for part in parts)
-    return pytest.raises(ValueError, match=rf"^(?!.*(?:np\.|array\(|dtype)).*{wanted}")
+def complaint(call, *arguments, **settings):
+    """The message of the error about classes that a call ends with."""
+    with pytest.raises(ValueError, match="class") as caught:
+        call(*arguments, **settings)
+    return str(caught.value)
+
+
+def names_numpy(text):
+    return any(name in text for name in ("np.", "array(", "dtype"))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("label", ["sun", 3, 2.0])
 def test_a_single_class_is_shown_plainly(estimator, label):
-    with complains("class", repr(label)):
-        estimator().fit(X, np.full(6, label))
+    text = complaint(estimator().fit, X, np.full(6, label))
+    assert repr(label) in text
+    assert not names_numpy(text)
 
 
 @pytest.mark.parametrize("estimator", [BayesianLinearSVC, MedLDAClassifier])
 def test_partial_fit_shows_classes_plainly(estimator):
-    with complains("'sun'", "['mars', 'moon']"):
-        estimator().partial_fit(X, Y, classes=["moon", "mars"])
-    with complains("class", "'moon'"):
-        estimator().partial_fit(X, Y, classes=["moon"])
+    unknown = complaint(estimator().partial_fit, X, Y, classes=["moon", "mars"])
+    assert unknown.index("'sun'") < unknown.index("['mars', 'moon']")
+    assert not names_numpy(unknown)
+    single = complaint(estimator().partial_fit, X, Y, classes=["moon"])
+    assert "'moon'" in single
+    assert not names_numpy(single)
 
 
 def test_other_classes_in_a_later_partial_fit_are_shown_plainly():
     model = MedLDAClassifier(n_topics=2, n_chains=1, random_state=0)
     model.partial_fit(X, Y, classes=["moon", "sun"])
-    with complains("['mars', 'moon']", "['moon', 'sun']"):
-        model.partial_fit(X, Y, classes=["moon", "mars"])
+    text = complaint(model.partial_fit, X, Y, classes=["moon", "mars"])
+    assert text.index("['mars', 'moon']") < text.index("['moon', 'sun']")
+    assert not names_numpy(text)
