@@ -107,8 +107,8 @@ def main() -> None:
     batch, n_documents = MedLDAClassifier().batch_size, train.data.shape[0]
     sizes = [len(chosen) for chosen in minibatches(n_documents, batch, 6, RNG, 1)]
     seen = np.cumsum(sizes)
-    marks = [1000, 1500, 2000, 2500, 3000, 4000, n_documents, 6 * n_documents]
-    looks = {int(np.searchsorted(seen, mark)) + 1 for mark in marks}
+    marks = [*range(1000, 3001, 250), 4000, n_documents, 6 * n_documents]
+    looks = {int(np.searchsorted(seen, mark, side="right")) for mark in marks}
     sweeps = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 60, 80, 100, 150, 200, options.sweeps}
     seeds = range(options.seeds)
     parts = {

@@ -36,7 +36,7 @@ class Run:
         code = learn_code(self.y)
         model = self.model
         model.n_features_in_ = self.X.shape[1]
-        resolved = resolve(model, code.n_classifiers)
+        resolved = resolve(model, code.n_classifiers, self.X.shape[0])
         threads = count_threads(model.n_jobs)
         self.training = Training(model, resolved, code, self.X.shape[1], threads)
         self.documents = to_documents(check_counts(self.X, "run"))

@@ -135,9 +135,9 @@ def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
 
 
 def test_many_topics_keep_more_draws_by_default():
-    assert resolve(MedLDAClassifier(n_topics=100), 3).n_draws == 10
-    assert resolve(MedLDAClassifier(n_topics=101), 3).n_draws == 20
-    assert resolve(MedLDAClassifier(n_topics=400, n_draws=3), 3).n_draws == 3
+    assert resolve(MedLDAClassifier(n_topics=100), 3, 50).n_draws == 10
+    assert resolve(MedLDAClassifier(n_topics=101), 3, 50).n_draws == 20
+    assert resolve(MedLDAClassifier(n_topics=400, n_draws=3), 3, 50).n_draws == 3
 
 
 @pytest.mark.parametrize("rule", ["multi_task", "ovr"])

@@ -8,9 +8,9 @@ from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.flow import absorb, catch_up, quantile_table
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
-from bayesmargin.models.medlda.ssgrld import Chain, Settings, starting_weights
+from bayesmargin.models.medlda.ssgrld import Chain, Settings
 from bayesmargin.models.medlda.topics import step_sgrld
-from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
+from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover, starting_weights
 from bayesmargin.random import spawn_generators
 
 from .compiled import jit

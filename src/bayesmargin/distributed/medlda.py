@@ -236,7 +236,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     if names is not None:
         model.feature_names_in_ = np.asarray(names, dtype=object)
     code = learn_code(labels)
-    resolved = resolve(model, code.n_classifiers)
+    resolved = resolve(model, code.n_classifiers, len(labels))
     digests = []
     if model.checkpoint is not None:
         digests = cluster.gather([cluster.submit("look", digest, s) for s in documents.shards])

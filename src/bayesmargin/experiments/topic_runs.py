@@ -36,7 +36,7 @@ class TopicRun:
     def __post_init__(self) -> None:
         code = learn_code(self.y)
         self.model.n_features_in_ = self.X.shape[1]
-        resolved = resolve(self.model, code.n_classifiers)
+        resolved = resolve(self.model, code.n_classifiers, self.X.shape[0])
         self.training = Training(self.model, resolved, code, self.X.shape[1], 1)
         self.documents = to_documents(check_counts(self.X, "experiment"))
         self.signs = code.signs(self.y)

@@ -12,7 +12,7 @@ from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, refuse_text, to_documents
 from bayesmargin.models.medlda.labels import LabelCode, learn_code, refuse_label_lists
-from bayesmargin.models.medlda.parameters import check_parameters, resolve
+from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.medlda.understanding import UnderstandingMixin
@@ -57,8 +57,9 @@ class MedLDAClassifier(
         The hinge: one binary hinge a class on shared topics; between the label and the best other
         class ("ssgrld" only); one binary model with topics of its own for each class. Two classes
         always have one binary hinge.
-    prior_scale : float, default=1.0
-        Prior standard deviation s of the weights.
+    prior_scale : float or None, default=None
+        Prior standard deviation s of the weights; None is 1, and for D documents of L classes no
+        less than :math:`\sqrt{3 L \ell / (C D)}`, so that weights can reach the margin.
     n_chains : int, default=2
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
@@ -69,7 +70,7 @@ class MedLDAClassifier(
         Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
     batch_size : int, default=256
-        Documents in a minibatch; the first are smaller (a quarter), growing to this size.
+        Documents in a minibatch; the first are smaller (an eighth), growing to this size.
     n_sweeps : int, default=5
         Gibbs sweeps over the words of a minibatch; "ssgrld" discards the first third.
     topics : {"sgrld", "scir"}, default="sgrld"
@@ -78,11 +79,14 @@ class MedLDAClassifier(
     weights : {"ssgld", "ssgnht"}, default="ssgld"
         How "ssgrld" moves weights: Langevin steps, or a thermostat.
     topic_step : float, default=1.0
-        Step of the topics at the start; it falls as the number of minibatches to the power 0.7.
-    weight_step : float, default=0.05
-        Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht".
+        Share of the topics that the first minibatches renew; it falls as their number to the power
+        0.85.
+    weight_step : float or None, default=None
+        Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht"; None is
+        :math:`2 \ell / (C D)` for a corpus of D documents.
     n_documents : int or None, default=None
-        Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far.
+        Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far, and
+        10,000 at least.
     validation_fraction : float, default=0.05
         Part of the documents (300 at most) held out to learn probabilities and the thresholds of
         label sets, and to report accuracy while fitting. With 0 training documents are used.
@@ -139,7 +143,7 @@ class MedLDAClassifier(
         margin: float = 164.0,
         method: str = "ssgrld",
         multi_class: str = "multi_task",
-        prior_scale: float = 1.0,
+        prior_scale: float | None = None,
         n_chains: int = 2,
         n_draws: int | None = None,
         n_passes: int | None = None,
@@ -148,7 +152,7 @@ class MedLDAClassifier(
         topics: str = "sgrld",
         weights: str = "ssgld",
         topic_step: float = 1.0,
-        weight_step: float = 0.05,
+        weight_step: float | None = None,
         n_documents: int | None = None,
         validation_fraction: float = 0.05,
         random_state: Any = None,
@@ -198,7 +202,8 @@ class MedLDAClassifier(
             return self._finish(fit_documents(self, X, y))
         documents, y = self._read(X, y)
         with self._checkpointing(documents, y) as checkpoint:
-            training = self._begin(learn_code(y), checkpoint.random_state)
+            code, size = learn_code(y), documents.n_documents
+            training = self._begin(code, size, checkpoint.random_state)
             try:
                 training.run(self, documents, training.code.signs(y), checkpoint)
             finally:
@@ -228,7 +233,8 @@ class MedLDAClassifier(
         if first:
             if classes is None and np.ndim(y) == 1:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            training = self._begin(learn_code(y, classes), self.random_state)
+            size = stream_size(self, documents.n_documents)
+            training = self._begin(learn_code(y, classes), size, self.random_state)
         else:
             training = self._training
             training.n_threads = count_threads(self.n_jobs)
@@ -266,8 +272,8 @@ class MedLDAClassifier(
             )
         return to_documents(counts), y
 
-    def _begin(self, code: LabelCode, random_state: Any) -> Training:
-        resolved = resolve(self, code.n_classifiers)
+    def _begin(self, code: LabelCode, n_documents: int, random_state: Any) -> Training:
+        resolved = resolve(self, code.n_classifiers, n_documents)
         threads = count_threads(self.n_jobs)
         return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 

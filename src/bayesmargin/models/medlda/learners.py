@@ -42,17 +42,15 @@ class OnlineLearner:
             n_classes=n_classes,
             alpha=resolved.alpha,
             beta=float(model.beta),
-            prior_variance=float(model.prior_scale) ** 2,
+            prior_variance=resolved.prior_scale**2,
             n_sweeps=model.n_sweeps,
             n_discarded=model.n_sweeps // 3,
             topic_sampler=model.topics,
             topic_step=float(model.topic_step),
+            follow_size=model.weight_step is None,
         )
-        mover: LangevinMover | ThermostatMover
-        if model.weights == "ssgld":
-            mover = LangevinMover(float(model.weight_step))
-        else:
-            mover = ThermostatMover(float(model.weight_step))
+        step = 0.0 if model.weight_step is None else float(model.weight_step)
+        mover = LangevinMover(step) if model.weights == "ssgld" else ThermostatMover(step)
         self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
         self.posterior = TopicPosterior(model.n_topics)
         self._n_draws, self._n_threads = resolved.n_draws, n_threads
@@ -98,7 +96,7 @@ class BatchLearner:
             n_words,
             resolved.alpha,
             float(model.beta),
-            float(model.prior_scale) ** 2,
+            resolved.prior_scale**2,
             rng,
         )
         self.posterior = TopicPosterior(model.n_topics)
@@ -134,7 +132,7 @@ class StreamLearner:
             n_classes,
             resolved.alpha,
             float(model.beta),
-            float(model.prior_scale) ** 2,
+            resolved.prior_scale**2,
             rng,
             n_sweeps=model.n_sweeps,
         )
@@ -151,15 +149,15 @@ class StreamLearner:
 
 
 def growing_size(n_seen: int, batch_size: int) -> int:
-    """Size of the next minibatch: a quarter at first, since early steps gain more than they lose.
+    """Size of the next minibatch: an eighth at first, since early steps gain more than they lose.
 
     Examples
     --------
     >>> from bayesmargin.models.medlda.learners import growing_size
     >>> [growing_size(n, 256) for n in (0, 1000, 2000, 5000)]
-    [64, 64, 125, 256]
+    [32, 62, 125, 256]
     """
-    return min(batch_size, max(1, batch_size // 4, n_seen // 16))
+    return min(batch_size, max(1, batch_size // 8, n_seen // 16))
 
 
 def minibatches(

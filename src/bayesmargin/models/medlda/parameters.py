@@ -1,5 +1,6 @@
 """Checks of the parameters of :class:`MedLDAClassifier`, and the defaults that depend on others."""
 
+import math
 import numbers
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ COSTS = {"ssgrld": 1.0, "gibbs": 4.0, "pa": 64.0}
 MIN_STEPS = 150
 # Draws of a chain. With many topics each has few words, a draw is noisier, and more are averaged.
 N_DRAWS, MANY_TOPICS, N_DRAWS_MANY = 10, 100, 20
+# Documents that a stream of unknown length is taken to have at least. With fewer the priors would
+# outweigh the first minibatches, and topics that start as noise do not recover.
+UNKNOWN_SIZE = 10_000
 
 
 class Resolved(NamedTuple):
@@ -28,6 +32,7 @@ class Resolved(NamedTuple):
     n_draws: int
     rule: str
     hinge: Any
+    prior_scale: float
 
 
 def check_parameters(model: Any) -> None:
@@ -64,17 +69,45 @@ def check_parameters(model: Any) -> None:
         )
 
 
-def resolve(model: Any, n_classifiers: int) -> Resolved:
-    """Fill in the defaults."""
+def stream_size(model: Any, n_seen: int) -> int:
+    """Documents that a stream is taken to have when ``n_seen`` of them came."""
+    return max(n_seen, UNKNOWN_SIZE if model.n_documents is None else int(model.n_documents))
+
+
+def default_prior_scale(hinge: Any, n_classes: int, n_documents: int) -> float:
+    r"""Prior standard deviation of the weights: 1, and more for few documents.
+
+    The D / L documents of a class pull at its weights with :math:`C D / L`, the prior pulls back
+    with :math:`\eta / s^2`. Where that would be more than a third at the margin, weights could not
+    reach it and all classes would look alike; so :math:`s^2` is at least
+    :math:`3 L \ell / (C D)`.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda.hinges import MultiTaskHinge
+    >>> from bayesmargin.models.medlda.parameters import default_prior_scale
+    >>> [round(default_prior_scale(MultiTaskHinge(1.0, 164.0), 20, n), 1) for n in (300, 20_000)]
+    [5.7, 1.0]
+    """
+    return max(1.0, math.sqrt(3.0 * n_classes * hinge.margin / (hinge.cost * n_documents)))
+
+
+def resolve(model: Any, n_classifiers: int, n_documents: int) -> Resolved:
+    """Fill in the defaults; some depend on the number of documents to learn from."""
     rule = model.multi_class
     n_draws = model.n_draws
     if n_draws is None:
         n_draws = N_DRAWS_MANY if model.n_topics > MANY_TOPICS else N_DRAWS
     kind = LabelSetHinge if rule == "crammer_singer" and n_classifiers > 1 else MultiTaskHinge
+    hinge = kind(COSTS[model.method] if model.C is None else float(model.C), float(model.margin))
+    scale = model.prior_scale
+    if scale is None:
+        scale = default_prior_scale(hinge, max(2, n_classifiers), n_documents)
     return Resolved(
         alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),
         n_passes=PASSES[model.method] if model.n_passes is None else int(model.n_passes),
         n_draws=int(n_draws),
         rule=rule,
-        hinge=kind(COSTS[model.method] if model.C is None else float(model.C), float(model.margin)),
+        hinge=hinge,
+        prior_scale=float(scale),
     )

@@ -10,6 +10,7 @@ One step, from a minibatch of B documents out of D:
 The chain is a handful of arrays and generators, so that it can stop after any minibatch.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,11 +26,15 @@ from bayesmargin.models.medlda.flow import (
     list_words,
     merge_counts,
 )
-from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.tools import Aids, Tool
 from bayesmargin.models.medlda.topics import step_sgrld
-from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
+from bayesmargin.models.medlda.weights import (
+    LangevinMover,
+    ThermostatMover,
+    default_step,
+    starting_weights,
+)
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -47,25 +52,11 @@ class Settings(NamedTuple):
     n_discarded: int
     topic_sampler: str
     topic_step: float
+    follow_size: bool = False  # the step of the weights follows the size of the corpus
 
 
-# The topics average over about as many minibatches as were seen: step * (1 + t)^-TOPIC_DECAY.
-TOPIC_DECAY = 0.7
-
-
-def starting_weights(
-    hinge: Any, n_classes: int, n_topics: int, rng: np.random.Generator
-) -> FloatArray:
-    """Weights that give every class topics of its own, in turn, the classes in random order.
-
-    From zero weights all topics look alike to the hinge, and the chain spends its first passes on
-    breaking that symmetry. A chain may start anywhere; this start breaks it in the first minibatch.
-    Chains differ in the classes that have one topic more than others.
-    """
-    turns = rng.permutation(max(2, n_classes))[:, None]
-    own = np.arange(n_topics)[None, :] % turns.shape[0] == turns
-    other = 0.0 if isinstance(hinge, LabelSetHinge) else -hinge.margin
-    return np.where(own, hinge.margin, other)[-n_classes:]
+# A minibatch renews topic_step * (1 + t)^-TOPIC_DECAY of the topics, MOST at most.
+TOPIC_DECAY, MOST = 0.85, 0.9
 
 
 class Chain:
@@ -141,6 +132,8 @@ class Chain:
             self._catch_up(words, crew)
         elif self.time == 1:
             self.current_topics(crew)
+        if settings.follow_size:
+            self.mover.step = default_step(settings.hinge, settings.prior_variance, n_total)
         coef = self.mover.before(self.coef)
         gradient, totals = self._sample(documents, signs, chosen, coef, crew)
         slope = coef / settings.prior_variance - inflation * gradient
@@ -223,15 +216,17 @@ class Chain:
         crew.run(sample, np.argsort(work, kind="stable")[::-1])
         return gradients.sum(axis=0)[:, : settings.n_topics], totals.sum(axis=0)
 
-    def _step_size(self) -> float:
-        """Step of the topics; infinite at first, which draws them from their conditional."""
-        if self.time == 0:
-            return np.inf
-        return self.settings.topic_step * (1.0 + self.time) ** -TOPIC_DECAY
+    def _renewed(self) -> float:
+        """Share of the topics that this minibatch renews."""
+        return min(self.settings.topic_step * (1.0 + self.time) ** -TOPIC_DECAY, MOST)
 
     def _step_some(self, words: IntArray, inflation: float, crew: Crew) -> None:
-        """The exact flow: words of the minibatch move, the others stay behind."""
-        settings, shares, step = self.settings, cut(len(words)), self._step_size()
+        """The exact flow: words of the minibatch move, the others stay behind.
+
+        At first its time is infinite, which draws the topics from their conditional.
+        """
+        settings, shares = self.settings, cut(len(words))
+        step = -math.log1p(-self._renewed()) if self.time > 0 else math.inf
         change = np.zeros((N_SHARES, self.topics.shape[1]))
         first, *others = [tool.counts for tool in crew.tools]
         if self.time == 0:
@@ -263,8 +258,15 @@ class Chain:
         self.deviation = self.deviation * np.exp(-step) + change.sum(axis=0)
 
     def _step_all(self, words: IntArray, totals: FloatArray, inflation: float, crew: Crew) -> None:
-        """Langevin steps, whose drift reaches all words."""
-        settings, step, width = self.settings, self._step_size(), self.topics.shape[1]
+        r"""Langevin steps, whose drift reaches all words.
+
+        A step :math:`\epsilon` renews :math:`\epsilon (1 + N/S) / 2` of the topics, N the words of
+        the corpus and S the sum of all topics. S falls with time from N to the sum under the prior,
+        by the same steps; a corpus of millions would go beyond the limit of stability, were the
+        step not to follow.
+        """
+        settings, width = self.settings, self.topics.shape[1]
+        step = 2.0 * self._renewed() / (1.0 + inflation * totals.sum() / self.sums.sum())
         rates = (1.0 + inflation * totals / self.sums).astype(np.float32)
         priors = np.zeros(width, dtype=np.float32)
         priors[: settings.n_topics] = settings.beta

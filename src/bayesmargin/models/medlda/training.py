@@ -22,7 +22,7 @@ from bayesmargin.models.medlda.learners import (
     minibatches,
 )
 from bayesmargin.models.medlda.link import ScoreLink, fit_link
-from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
+from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_size
 from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
@@ -172,8 +172,7 @@ class Training:
             first = last
             self.n_seen += chosen.size
             self.n_labelled += (signs[chosen] > 0).sum(axis=0)
-            total = max(self.n_seen, int(model.n_documents or 0))
-            self.learn(documents, signs, chosen, total)
+            self.learn(documents, signs, chosen, stream_size(model, self.n_seen))
         if self.held_out is None:
             some = np.arange(min(documents.n_documents, MAX_HELD_OUT))
             self._remember(select(documents, some), signs[some])

@@ -1,4 +1,4 @@
-r"""How the classifier weights move: subgradient Langevin (SSGLD) or the thermostat (SSGNHT).
+r"""Where classifier weights start, and how they move: subgradient Langevin or the thermostat.
 
 Both take the stochastic subgradient of the energy
 :math:`g = \eta/s^2 - (D/B) \sum_d \bar g_d`, :math:`\bar g_d` the average over kept assignments of
@@ -9,10 +9,37 @@ the documents are sampled, :meth:`after` uses what came back.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.types import FloatArray
+
+
+def starting_weights(
+    hinge: Any, n_classes: int, n_topics: int, rng: np.random.Generator
+) -> FloatArray:
+    """Weights that give every class topics of its own, in turn, the classes in random order.
+
+    From zero weights all topics look alike to the hinge, and the chain spends its first passes on
+    breaking that symmetry. A chain may start anywhere; this start breaks it in the first minibatch.
+    Chains differ in the classes that have one topic more than others.
+    """
+    turns = rng.permutation(max(2, n_classes))[:, None]
+    own = np.arange(n_topics)[None, :] % turns.shape[0] == turns
+    other = 0.0 if isinstance(hinge, LabelSetHinge) else -hinge.margin
+    return np.where(own, hinge.margin, other)[-n_classes:]
+
+
+def default_step(hinge: Any, prior_variance: float, n_documents: float) -> float:
+    r"""Step of the weights for a corpus of ``n_documents``, :math:`2 \ell / (C D)`.
+
+    All documents of a class together pull with :math:`C D / L`: such a step moves their weights by
+    the margin over L, whatever the size of the corpus. A narrow prior needs shorter steps to be
+    stable, half its variance at most.
+    """
+    return min(2.0 * hinge.margin / (hinge.cost * n_documents), 0.5 * prior_variance)
 
 
 @dataclass

@@ -1,0 +1,119 @@
+"""Defaults that follow the number of documents: few, unknown, and very many."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from bayesmargin import MedLDAClassifier
+from bayesmargin.models.medlda.crew import N_SHARES, Crew
+from bayesmargin.models.medlda.documents import check_counts, to_documents
+from bayesmargin.models.medlda.hinges import MultiTaskHinge
+from bayesmargin.models.medlda.parameters import default_prior_scale, resolve, stream_size
+from bayesmargin.models.medlda.ssgrld import MOST, TOPIC_DECAY, Chain, Settings
+from bayesmargin.models.medlda.weights import LangevinMover, default_step
+from bayesmargin.random import spawn_generators
+
+N_CLASSES, N_WORDS, OWN = 20, 2000, 30
+
+
+def draw_documents(n_documents, seed, n_own=20, n_words=N_WORDS):
+    """``n_own`` of 60 words from thirty that a class prefers, the rest from all, some common."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_documents) % N_CLASSES
+    common = 1.0 / (5.0 + np.arange(n_words))
+    own = n_words - (y[:, None] + 1) * OWN + rng.integers(OWN, size=(n_documents, n_own))
+    other = rng.choice(n_words, size=(n_documents, 60 - n_own), p=common / common.sum())
+    words = np.hstack([own, other]).ravel()
+    rows, ones = np.repeat(np.arange(n_documents), 60), np.ones(words.size, dtype=np.int64)
+    return sp.csr_array((ones, (rows, words)), shape=(n_documents, n_words)), y
+
+
+@pytest.mark.parametrize("method", ["ssgrld", "gibbs"])
+def test_few_documents_of_many_classes_are_learned(method):
+    """With a standard deviation of 1 weights never leave zero here, and all classes look alike."""
+    X, y = draw_documents(200, 1)
+    new, truth = draw_documents(200, 2)
+    settings = {"method": method, "n_chains": 1, "random_state": 0}
+    model = MedLDAClassifier(**settings).fit(X, y)
+    assert model.score(new, truth) > 0.8
+    narrow = MedLDAClassifier(prior_scale=0.5, **settings).fit(X, y)
+    assert narrow.score(new, truth) < 0.5
+
+
+def test_prior_scale_is_one_for_many_documents_and_what_users_ask_for():
+    hinge = MultiTaskHinge(2.0, 100.0)
+    assert default_prior_scale(hinge, 4, 600) == pytest.approx(1.0)
+    assert default_prior_scale(hinge, 4, 10**6) == 1.0
+    assert default_prior_scale(hinge, 4, 150) == pytest.approx(2.0)
+    assert resolve(MedLDAClassifier(prior_scale=0.3), 3, 10).prior_scale == 0.3
+    # Two classes have one classifier.
+    two, many = (resolve(MedLDAClassifier(), n, 100).prior_scale for n in (1, 8))
+    assert many == pytest.approx(2.0 * two)
+
+
+def test_a_stream_of_unknown_length_is_learned_from_its_first_documents():
+    X, y = draw_documents(600, 3, n_own=6, n_words=40_000)
+    new, truth = draw_documents(200, 4, n_own=6, n_words=40_000)
+    model = MedLDAClassifier(n_chains=1, random_state=0)
+    for first in range(0, 600, 50):
+        part = slice(first, first + 50)
+        model.partial_fit(X[part], y[part], classes=np.arange(N_CLASSES))
+    assert model.score(new, truth) > 0.8
+
+
+def test_size_of_a_stream():
+    assert stream_size(MedLDAClassifier(), 50) == 10_000
+    assert stream_size(MedLDAClassifier(), 20_000) == 20_000
+    assert stream_size(MedLDAClassifier(n_documents=300), 50) == 300
+    assert stream_size(MedLDAClassifier(n_documents=300), 400) == 400
+
+
+@pytest.mark.parametrize("sampler", ["sgrld", "scir"])
+@pytest.mark.parametrize("n_total", [2_000, 2_000_000])
+def test_a_minibatch_renews_the_same_share_of_topics_in_any_corpus(sampler, n_total):
+    """How far topics are from those before, beside how far minibatches are from each other."""
+    X, y = draw_documents(2000, 5)
+    documents, signs = to_documents(check_counts(X, "test")), np.where(y[:, None] == 0, 1, -1)
+    settings = Settings(
+        hinge=MultiTaskHinge(1e-6, 1.0),
+        n_topics=2,
+        n_words=N_WORDS,
+        n_classes=1,
+        alpha=1.0,
+        beta=0.01,
+        prior_variance=1.0,
+        n_sweeps=3,
+        n_discarded=1,
+        topic_sampler=sampler,
+        topic_step=1.0,
+        follow_size=True,
+    )
+    chain = Chain(settings, LangevinMover(0.0), spawn_generators(7, N_SHARES))
+    rng, moves = np.random.default_rng(8), []
+    with Crew(1, chain.make_tool) as crew:
+        for time in range(200):
+            before = usage(chain, crew)
+            chosen = rng.choice(2000, size=20, replace=False)
+            chain.step(documents, signs.astype(np.int8), chosen, n_total, crew)
+            frequency = X[chosen].sum(axis=0) / X[chosen].sum()
+            if time >= 100:
+                direction = frequency - before
+                moved = usage(chain, crew) - before
+                moves.append(moved @ direction / (direction @ direction))
+    expected = np.mean([min((1.0 + t) ** -TOPIC_DECAY, MOST) for t in range(100, 200)])
+    assert np.mean(moves) == pytest.approx(expected, rel=0.25)
+
+
+def usage(chain, crew):
+    """Probability of every word, over both topics."""
+    topics = chain.current_topics(crew)[:, :2].sum(axis=1, dtype=np.float64)
+    return topics / topics.sum()
+
+
+def test_weights_move_by_the_same_steps_in_any_corpus():
+    hinge = MultiTaskHinge(2.0, 100.0)
+    for n_documents in (10_000, 1_000_000):
+        pull = hinge.cost * n_documents / 5
+        step = default_step(hinge, 1.0, n_documents)
+        assert 0.5 * step * pull == pytest.approx(hinge.margin / 5)
+    assert default_step(hinge, 1e-4, 1000) == 0.5e-4
