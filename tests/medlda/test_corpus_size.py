@@ -117,3 +117,15 @@ def test_weights_move_by_the_same_steps_in_any_corpus():
         step = default_step(hinge, 1.0, n_documents)
         assert 0.5 * step * pull == pytest.approx(hinge.margin / 5)
     assert default_step(hinge, 1e-4, 1000) == 0.5e-4
+
+
+def test_one_against_the_rest_forgets_for_longer():
+    X, y = draw_documents(60, 9)
+    decays = [
+        MedLDAClassifier(multi_class=rule, n_chains=1, n_passes=1, random_state=0)
+        .fit(X, labels)
+        ._training.learners[0]
+        .chain.settings.topic_decay
+        for rule, labels in (("multi_task", y), ("ovr", y), ("ovr", y % 2))
+    ]
+    assert decays == [0.85, 0.6, 0.85]  # two classes have one model, whatever the rule

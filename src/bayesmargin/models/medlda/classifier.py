@@ -80,7 +80,7 @@ class MedLDAClassifier(
         How "ssgrld" moves weights: Langevin steps, or a thermostat.
     topic_step : float, default=1.0
         Share of the topics that the first minibatches renew; it falls as their number to the power
-        0.85.
+        0.85 ("ovr": 0.6).
     weight_step : float or None, default=None
         Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht"; None is
         :math:`2 \ell / (C D)` for a corpus of D documents.

@@ -11,7 +11,7 @@ from bayesmargin.models.medlda.gibbs import CollapsedChain
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
 from bayesmargin.models.medlda.posterior import TopicPosterior
-from bayesmargin.models.medlda.ssgrld import Chain, Settings
+from bayesmargin.models.medlda.ssgrld import REST_DECAY, TOPIC_DECAY, Chain, Settings
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import IntArray
@@ -47,6 +47,7 @@ class OnlineLearner:
             n_discarded=model.n_sweeps // 3,
             topic_sampler=model.topics,
             topic_step=float(model.topic_step),
+            topic_decay=REST_DECAY if resolved.rule == "ovr" else TOPIC_DECAY,
             follow_size=model.weight_step is None,
         )
         step = 0.0 if model.weight_step is None else float(model.weight_step)

@@ -94,7 +94,7 @@ def default_prior_scale(hinge: Any, n_classes: int, n_documents: int) -> float:
 
 def resolve(model: Any, n_classifiers: int, n_documents: int) -> Resolved:
     """Fill in the defaults; some depend on the number of documents to learn from."""
-    rule = model.multi_class
+    rule = model.multi_class if n_classifiers > 1 else "multi_task"
     n_draws = model.n_draws
     if n_draws is None:
         n_draws = N_DRAWS_MANY if model.n_topics > MANY_TOPICS else N_DRAWS

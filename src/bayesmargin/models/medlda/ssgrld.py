@@ -37,6 +37,10 @@ from bayesmargin.models.medlda.weights import (
 )
 from bayesmargin.types import FloatArray, IntArray
 
+# A minibatch renews topic_step * (1 + t)^-TOPIC_DECAY of the topics, MOST at most. A model of one
+# class against the rest finds the topics of its few documents later, and has to forget for longer.
+TOPIC_DECAY, REST_DECAY, MOST = 0.85, 0.6, 0.9
+
 
 class Settings(NamedTuple):
     """What stays the same along a chain."""
@@ -52,11 +56,8 @@ class Settings(NamedTuple):
     n_discarded: int
     topic_sampler: str
     topic_step: float
+    topic_decay: float = TOPIC_DECAY
     follow_size: bool = False  # the step of the weights follows the size of the corpus
-
-
-# A minibatch renews topic_step * (1 + t)^-TOPIC_DECAY of the topics, MOST at most.
-TOPIC_DECAY, MOST = 0.85, 0.9
 
 
 class Chain:
@@ -218,7 +219,8 @@ class Chain:
 
     def _renewed(self) -> float:
         """Share of the topics that this minibatch renews."""
-        return min(self.settings.topic_step * (1.0 + self.time) ** -TOPIC_DECAY, MOST)
+        settings = self.settings
+        return min(settings.topic_step * (1.0 + self.time) ** -settings.topic_decay, MOST)
 
     def _step_some(self, words: IntArray, inflation: float, crew: Crew) -> None:
         """The exact flow: words of the minibatch move, the others stay behind.
