@@ -8,7 +8,12 @@ from bayesmargin import MedLDAClassifier
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
-from bayesmargin.models.medlda.parameters import default_prior_scale, resolve, stream_size
+from bayesmargin.models.medlda.parameters import (
+    Resolved,
+    default_prior_scale,
+    resolve,
+    stream_size,
+)
 from bayesmargin.models.medlda.ssgrld import MOST, TOPIC_DECAY, Chain, Settings
 from bayesmargin.models.medlda.weights import LangevinMover, default_step
 from bayesmargin.random import spawn_generators
@@ -129,3 +134,9 @@ def test_one_against_the_rest_forgets_for_longer():
         for rule, labels in (("multi_task", y), ("ovr", y), ("ovr", y % 2))
     ]
     assert decays == [0.85, 0.6, 0.85]  # two classes have one model, whatever the rule
+
+
+def test_models_saved_without_these_rules_keep_their_own():
+    """Their files lack the fields; the defaults are what such models were fitted with."""
+    assert Resolved._field_defaults == {"prior_scale": 1.0}
+    assert Settings._field_defaults["follow_size"] is False

@@ -32,7 +32,7 @@ class Resolved(NamedTuple):
     n_draws: int
     rule: str
     hinge: Any
-    prior_scale: float
+    prior_scale: float = 1.0
 
 
 def check_parameters(model: Any) -> None:
