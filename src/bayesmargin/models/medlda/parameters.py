@@ -98,7 +98,7 @@ def resolve(model: Any, n_classifiers: int, n_documents: int) -> Resolved:
     n_draws = model.n_draws
     if n_draws is None:
         n_draws = N_DRAWS_MANY if model.n_topics > MANY_TOPICS else N_DRAWS
-    kind = LabelSetHinge if rule == "crammer_singer" and n_classifiers > 1 else MultiTaskHinge
+    kind = LabelSetHinge if rule == "crammer_singer" else MultiTaskHinge
     hinge = kind(COSTS[model.method] if model.C is None else float(model.C), float(model.margin))
     scale = model.prior_scale
     if scale is None:

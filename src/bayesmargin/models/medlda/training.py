@@ -67,7 +67,7 @@ class Training:
         self.n_seen = 0
         self.known = np.zeros(n_words, dtype=bool)
         self.n_labelled = np.zeros(code.n_classifiers)
-        split = resolved.rule == "ovr" and code.n_classifiers > 1
+        split = resolved.rule == "ovr"
         self.columns = [slice(i, i + 1) for i in range(code.n_classifiers)]
         if not split:
             self.columns = [slice(None)]
