@@ -36,11 +36,11 @@ class Run:
         code = learn_code(self.y)
         model = self.model
         model.n_features_in_ = self.X.shape[1]
-        resolved = resolve(model, code.n_classifiers, self.X.shape[0])
+        self.signs = code.signs(self.y)
+        resolved = resolve(model, code.n_classifiers, self.X.shape[0], self.signs)
         threads = count_threads(model.n_jobs)
         self.training = Training(model, resolved, code, self.X.shape[1], threads)
         self.documents = to_documents(check_counts(self.X, "run"))
-        self.signs = code.signs(self.y)
 
     def steps(self, n_passes: int) -> Iterator[int]:
         """Yield after every minibatch (sweep for "gibbs") how many there were."""

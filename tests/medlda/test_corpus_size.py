@@ -11,6 +11,7 @@ from bayesmargin.models.medlda.hinges import MultiTaskHinge
 from bayesmargin.models.medlda.parameters import (
     Resolved,
     default_prior_scale,
+    documents_of_rarest,
     resolve,
     stream_size,
 )
@@ -54,6 +55,33 @@ def test_prior_scale_is_one_for_many_documents_and_what_users_ask_for():
     # Two classes have one classifier.
     two, many = (resolve(MedLDAClassifier(), n, 100).prior_scale for n in (1, 8))
     assert many == pytest.approx(2.0 * two)
+
+
+def test_rare_classes_are_predicted():
+    """The prior that suits classes of average size keeps the weights of rare ones near zero."""
+    X, y = draw_documents(4800, 1, n_own=10)
+    kept = (y % 5 > 0) | (np.arange(4800) // N_CLASSES % 12 == 0)  # a twelfth of every fifth class
+    X, y = X[np.flatnonzero(kept)], y[kept]
+    new, truth = draw_documents(400, 2, n_own=10)
+    rare = truth % 5 == 0
+    settings = {"n_chains": 1, "n_passes": 4, "random_state": 0}
+    model = MedLDAClassifier(**settings).fit(X, y)
+    assert np.mean(model.predict(new)[rare] == truth[rare]) > 0.8
+    scale = default_prior_scale(MultiTaskHinge(1.0, 164.0), N_CLASSES, len(y))
+    average = MedLDAClassifier(prior_scale=scale, **settings).fit(X, y)
+    assert np.mean(average.predict(new)[rare] == truth[rare]) < 0.2
+
+
+def test_prior_scale_follows_the_rarest_class():
+    model = MedLDAClassifier(C=2.0, margin=100.0)
+    signs = np.full((10_000, 3), -1)
+    for column, n_own in enumerate([9975, 5000, 400]):
+        signs[:n_own, column] = 1
+    assert documents_of_rarest(signs) == 25  # documents that lack a label that most have
+    assert resolve(model, 3, 10_000, signs).prior_scale == pytest.approx(2.0)
+    assert resolve(model, 3, 10_000).prior_scale == 1.0
+    assert documents_of_rarest(np.hstack([signs[:, 2:], -np.ones((10_000, 1))])) == 400
+    assert documents_of_rarest(np.ones((7, 2))) == 7
 
 
 def test_a_stream_of_unknown_length_is_learned_from_its_first_documents():

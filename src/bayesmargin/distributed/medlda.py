@@ -236,7 +236,8 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     if names is not None:
         model.feature_names_in_ = np.asarray(names, dtype=object)
     code = learn_code(labels)
-    resolved = resolve(model, code.n_classifiers, len(labels))
+    signs = code.signs(labels)
+    resolved = resolve(model, code.n_classifiers, len(labels), signs)
     digests = []
     if model.checkpoint is not None:
         digests = cluster.gather([cluster.submit("look", digest, s) for s in documents.shards])
@@ -244,7 +245,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
         threads = count_threads(model.n_jobs)
         seed = checkpoint.random_state
         training = ShardedTraining(model, resolved, code, n_words, threads, seed)
-        training.run(model, documents, code.signs(labels), checkpoint)
+        training.run(model, documents, signs, checkpoint)
         return training.settled()
 
 

@@ -24,7 +24,10 @@ WORDS_A_DOCUMENT = 60
 
 @dataclass
 class TopicRun:
-    """A fit that can be looked at between minibatches (sweeps); looks are not on the clock."""
+    """A fit that can be looked at between minibatches (sweeps); looks are not on the clock.
+
+    Like a stream, it does not know beforehand which class is rare.
+    """
 
     model: MedLDAClassifier
     X: Any

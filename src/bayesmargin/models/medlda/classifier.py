@@ -58,8 +58,9 @@ class MedLDAClassifier(
         class ("ssgrld" only); one binary model with topics of its own for each class. Two classes
         always have one binary hinge.
     prior_scale : float or None, default=None
-        Prior standard deviation s of the weights; None is 1, and for D documents of L classes no
-        less than :math:`\sqrt{3 L \ell / (C D)}`, so that weights can reach the margin.
+        Prior standard deviation s of the weights; None is 1, and for D documents of L classes, n of
+        them of the rarest, no less than :math:`\sqrt{3 L \ell / (C D)}` and (``fit``)
+        :math:`\sqrt{2 \ell / (C n)}`, so that weights can reach the margin.
     n_chains : int, default=2
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
@@ -202,10 +203,11 @@ class MedLDAClassifier(
             return self._finish(fit_documents(self, X, y))
         documents, y = self._read(X, y)
         with self._checkpointing(documents, y) as checkpoint:
-            code, size = learn_code(y), documents.n_documents
-            training = self._begin(code, size, checkpoint.random_state)
+            code = learn_code(y)
+            signs = code.signs(y)
+            training = self._begin(code, len(signs), checkpoint.random_state, signs)
             try:
-                training.run(self, documents, training.code.signs(y), checkpoint)
+                training.run(self, documents, signs, checkpoint)
             finally:
                 training.close()
             return self._finish(training)
@@ -272,8 +274,8 @@ class MedLDAClassifier(
             )
         return to_documents(counts), y
 
-    def _begin(self, code: LabelCode, n_documents: int, random_state: Any) -> Training:
-        resolved = resolve(self, code.n_classifiers, n_documents)
+    def _begin(self, code: LabelCode, size: int, random_state: Any, signs: Any = None) -> Training:
+        resolved = resolve(self, code.n_classifiers, size, signs)
         threads = count_threads(self.n_jobs)
         return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 

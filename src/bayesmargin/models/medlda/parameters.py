@@ -4,9 +4,12 @@ import math
 import numbers
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.settings import require_count
 from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.types import IntArray
 
 METHODS = ("ssgrld", "gibbs", "pa")
 RULES = ("multi_task", "crammer_singer", "ovr")
@@ -74,13 +77,31 @@ def stream_size(model: Any, n_seen: int) -> int:
     return max(n_seen, UNKNOWN_SIZE if model.n_documents is None else int(model.n_documents))
 
 
-def default_prior_scale(hinge: Any, n_classes: int, n_documents: int) -> float:
-    r"""Prior standard deviation of the weights: 1, and more for few documents.
+def documents_of_rarest(signs: IntArray) -> int:
+    """Documents of the rarest class; where a label is on most documents, those without it.
 
-    The D / L documents of a class pull at its weights with :math:`C D / L`, the prior pulls back
-    with :math:`\eta / s^2`. Where that would be more than a third at the margin, weights could not
-    reach it and all classes would look alike; so :math:`s^2` is at least
-    :math:`3 L \ell / (C D)`.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.medlda.parameters import documents_of_rarest
+    >>> documents_of_rarest(np.array([[1, -1], [1, -1], [1, 1], [1, -1]]))
+    1
+    """
+    own = (signs > 0).sum(axis=0)
+    fewest = np.minimum(own, len(signs) - own)
+    return int(fewest[fewest > 0].min(initial=len(signs)))
+
+
+def default_prior_scale(
+    hinge: Any, n_classes: int, n_documents: int, n_rarest: int | None = None
+) -> float:
+    r"""Prior standard deviation of the weights: 1, and more for few documents or a rare class.
+
+    The n documents of a class pull at its weights with :math:`C n`, the prior pulls back with
+    :math:`\eta / s^2`. Were the two alike at the margin, weights could not reach it and the class
+    would never be predicted. So the prior pulls there with a third at most of the documents of
+    a class of D / L, and with half at most of those of the rarest class, of which there are
+    ``n_rarest``: :math:`s^2 \ge 3 L \ell / (C D)` and :math:`s^2 \ge 2 \ell / (C n)`.
 
     Examples
     --------
@@ -88,12 +109,20 @@ def default_prior_scale(hinge: Any, n_classes: int, n_documents: int) -> float:
     >>> from bayesmargin.models.medlda.parameters import default_prior_scale
     >>> [round(default_prior_scale(MultiTaskHinge(1.0, 164.0), 20, n), 1) for n in (300, 20_000)]
     [5.7, 1.0]
+    >>> round(default_prior_scale(MultiTaskHinge(1.0, 164.0), 20, 20_000, n_rarest=10), 1)
+    5.7
     """
-    return max(1.0, math.sqrt(3.0 * n_classes * hinge.margin / (hinge.cost * n_documents)))
+    pulls = [n_documents / (3.0 * n_classes)] + ([] if n_rarest is None else [n_rarest / 2.0])
+    return max(1.0, math.sqrt(hinge.margin / (hinge.cost * min(pulls))))
 
 
-def resolve(model: Any, n_classifiers: int, n_documents: int) -> Resolved:
-    """Fill in the defaults; some depend on the number of documents to learn from."""
+def resolve(
+    model: Any, n_classifiers: int, n_documents: int, signs: IntArray | None = None
+) -> Resolved:
+    """Fill in the defaults; some depend on the documents to learn from, and on their labels.
+
+    ``signs`` are all labels (documents x classifiers), None where they are not known yet.
+    """
     rule = model.multi_class if n_classifiers > 1 else "multi_task"
     n_draws = model.n_draws
     if n_draws is None:
@@ -102,7 +131,8 @@ def resolve(model: Any, n_classifiers: int, n_documents: int) -> Resolved:
     hinge = kind(COSTS[model.method] if model.C is None else float(model.C), float(model.margin))
     scale = model.prior_scale
     if scale is None:
-        scale = default_prior_scale(hinge, max(2, n_classifiers), n_documents)
+        rarest = None if signs is None else documents_of_rarest(signs)
+        scale = default_prior_scale(hinge, max(2, n_classifiers), n_documents, rarest)
     return Resolved(
         alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),
         n_passes=PASSES[model.method] if model.n_passes is None else int(model.n_passes),
