@@ -13,6 +13,7 @@ from bayesmargin.models.infinite_svc.gaussian import reset_to_prior
 from bayesmargin.models.infinite_svc.state import empty_components
 
 change_member = from_python(gaussian.change_member)
+copy_empty = from_python(gaussian.copy_empty)
 fill_features = from_python(gaussian.fill_features)
 log_marginal = from_python(gaussian.log_marginal)
 log_predictive = from_python(gaussian.log_predictive)
@@ -65,6 +66,24 @@ def test_member_judged_as_if_absent():
     assert log_predictive_without(with_all, base, 0, features) == pytest.approx(
         log_predictive(without, base, 0, features), abs=1e-10
     )
+
+
+def test_a_copied_empty_component_takes_its_first_member_like_a_computed_one():
+    base, row = _base(), np.random.default_rng(4).normal(size=SIZE)
+    empty, computed, copied = (empty_components(1, SIZE, 1, 1) for _ in range(3))
+    for components in (empty, computed):
+        reset_to_prior(components, base, 0)
+    used = _filled(np.random.default_rng(5).normal(size=(3, SIZE)), base)  # by somebody before
+    for name in ("moment", "inverse", "centre", "form", "population", "log_determinant"):
+        getattr(copied, name)[:] = getattr(used, name)
+    template = gaussian.Empty(
+        empty.inverse[0], empty.centre[0], empty.form[0], empty.log_determinant[0]
+    )
+    copy_empty(template, copied, 0)
+    for components in (computed, copied):
+        change_member(components, base, 0, row, _features(row), 1.0)
+    for one, other in zip(computed, copied, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_ten_thousand_round_trips_leave_no_trace():

@@ -6,7 +6,7 @@ import pytest
 from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.experts import log_psi
 from bayesmargin.models.infinite_svc.newcomer import draw_weights, log_evidence
-from bayesmargin.models.infinite_svc.state import Hinge
+from bayesmargin.models.infinite_svc.state import Hinge, Rows
 
 FIXTURE = [
     (1.0, 1.0, 1.0, 2, -0.7350111),
@@ -40,9 +40,9 @@ def test_table_for_many_rows_agrees_with_the_integral():
 
 
 @jit
-def _exact(rng, row, label, area, hinge, scale, out):
+def _exact(rng, rows, hinge, scale, out):
     for t in range(out.shape[0]):
-        draw_weights(rng, row, label, area, hinge, scale, out[t])
+        draw_weights(rng, 0, rows, hinge, scale, out[t])
 
 
 @jit
@@ -62,9 +62,11 @@ def test_exact_draw_has_the_moments_of_rejection(vectors):
     hinge, scale, label, number = Hinge(2.0, 1.0), 1.4, 1, 60_000
     row = np.array([0.8, -0.5, 1.0])
     classes = 2 if vectors == 1 else vectors
-    area = log_evidence(np.array([scale**2 * row @ row]), hinge, classes)[0]
+    area = log_evidence(np.array([scale**2 * row @ row]), hinge, classes)
+    unknown = np.full(1, np.nan)
+    rows = Rows(row[None, :], row[None, :], np.array([label]), unknown, area, unknown.copy())
     exact, plain = np.empty((number, vectors, 3)), np.empty((number, vectors, 3))
-    _exact(np.random.default_rng(1), row, label, area, hinge, scale, exact)
+    _exact(np.random.default_rng(1), rows, hinge, scale, exact)
     _rejection(np.random.default_rng(2), row, label, hinge, scale, plain)
     for function in (lambda w: w, lambda w: w**2, lambda w: (w @ row)[..., None]):
         a, b = function(exact), function(plain)

@@ -55,7 +55,7 @@ def _count_choices(mixture, work):
 @pytest.mark.parametrize("classes", [2, 6])
 def test_a_row_kept_by_the_short_cut_is_kept_by_all_weights(spread, classes):
     chain = _chain(spread, classes)
-    kept, moved, both = _count_choices(chain.mixture, make_work(chain.components, 1))
+    kept, moved, both = _count_choices(chain.mixture, make_work(chain.components, 1, chain.empty))
     assert both == 0
     assert kept > 1000
     assert moved > 100

@@ -7,7 +7,7 @@ import numpy as np
 from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.experts import log_psi
-from bayesmargin.models.infinite_svc.gaussian import reset_to_prior
+from bayesmargin.models.infinite_svc.gaussian import copy_empty
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
 from bayesmargin.models.infinite_svc.state import Mixture, forget_radii, open_slot
 from bayesmargin.models.infinite_svc.weighing import Work
@@ -49,14 +49,13 @@ def start_component(
     """Open a component for row d, give it its weights and a thermostat at rest."""
     rows, assignment, components, base, hinge = mixture
     slot = open_slot(components)
-    reset_to_prior(components, base, slot)
+    copy_empty(work.empty, components, slot)
     forget_radii(assignment, components, slot)
     weights = components.weights[slot]
     if scheme > 0:
         copy_matrix(work.auxiliary[chosen], weights)
     elif scheme == EXACT:
-        area = rows.log_evidence[d]
-        draw_weights(rng, rows.design[d], rows.labels[d], area, hinge, base.weight_scale, weights)
+        draw_weights(rng, d, rows, hinge, base.weight_scale, weights)
     else:
         _draw_prior(rng, base.weight_scale, weights)
     components.thermostat[slot] = 1.0

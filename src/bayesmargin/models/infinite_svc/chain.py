@@ -71,11 +71,12 @@ def make_base(
 def make_rows(
     covariates: FloatArray, design: FloatArray, labels: IntArray, base: Base, hinge: Hinge
 ) -> Rows:
-    """Data with the two constants that a new component asks of every row."""
+    """Data with the constants that a new component asks of every row."""
     classes = max(2, int(labels.max()) + 1)
     square = np.einsum("dj,dj->d", design, design)
     evidence = log_evidence(base.weight_scale**2 * square, hinge, classes)
-    rows = Rows(covariates, design, labels, np.empty(len(labels)), evidence)
+    density, mode = np.empty(len(labels)), np.full(len(labels), np.nan)
+    rows = Rows(covariates, design, labels, density, evidence, mode)
     scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
     reset_to_prior(scratch, base, 0)
     _fill_base_density(rows, scratch, base, np.empty(scratch.form.shape[1]))
@@ -174,7 +175,7 @@ class Chain:
                 self.mixture,
                 self.concentration,
                 self.settings.scheme,
-                make_work(self.components, max(self.settings.scheme, 1)),
+                make_work(self.components, max(self.settings.scheme, 1), self.empty),
             )
             moved += change
             self._make_room()

@@ -22,12 +22,20 @@ row that stays where it is costs no update at all.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
 from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit, inner_jit
-from bayesmargin.models.infinite_svc.dense import cholesky, dot, invert_lower, square_lower
+from bayesmargin.models.infinite_svc.dense import (
+    cholesky,
+    copy_matrix,
+    copy_vector,
+    dot,
+    invert_lower,
+    square_lower,
+)
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
 
@@ -35,6 +43,9 @@ from bayesmargin.types import FloatArray, IntArray
 # deviations away from the rest of its component).
 _SMALLEST_RATIO = 1e-10
 _UNSAFE_DOWNDATE = 1e-7
+# Bits of a positive number, times 2^-52, are its exponent (from 1023) and what it is above 2^e.
+_UNIT = 2.0**-52
+_HALF_LN2 = 0.5 * math.log(2.0) * (1.0 - 1e-12)  # rounded to the safe side
 
 
 def student_table(dimension: int, strength: float, degrees: float, rows: int) -> FloatArray:
@@ -86,11 +97,15 @@ def surely_below(
     """Whether :func:`log_share` is below ``floor`` for every squared radius >= ``square``.
 
     First from log(1 + z) >= 2 z / (2 + z), multiplied out: neither a logarithm nor a division. That
-    bound ends at degrees + count + 1, which is little for a small component.
+    bound ends at degrees + count + 1, which is little for a small component; so next from
+    log2(2^e m) >= e + m - 1, whose right side can be read off the number.
     """
-    kappa = strength + count
+    kappa, power = strength + count, degrees + count + 1.0
     scaled = kappa * square
-    if (degrees + count + 1.0) * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled):
+    if power * scaled > (height - floor) * (2.0 * (kappa + 1.0) + scaled):
+        return True
+    bits = np.float64(1.0 + scaled / (kappa + 1.0)).view(np.int64)
+    if power * (_HALF_LN2 * (_UNIT * bits - 1023.0)) > height - floor:
         return True
     return depth(count, strength, degrees, square) > height - floor
 
@@ -230,6 +245,28 @@ def reset_to_prior(components: Components, base: Base, slot: int) -> None:
     refactor(components, base, slot)
 
 
+class Empty(NamedTuple):
+    """Features of a component without members: the base measure, factored once."""
+
+    inverse: FloatArray  #: (p, p)
+    centre: FloatArray  #: (p,)
+    form: FloatArray  #: (F,)
+    log_determinant: float
+
+
+@inner_borrowing_jit
+def copy_empty(empty: Empty, components: Components, slot: int) -> None:
+    """What :func:`reset_to_prior` does, without a factorisation; the height is left to the first
+    member.
+    """  # noqa: D205
+    components.population[slot] = 0
+    components.moment[slot, :] = 0.0
+    components.log_determinant[slot] = empty.log_determinant
+    copy_matrix(empty.inverse, components.inverse[slot])
+    copy_vector(empty.centre, components.centre[slot])
+    copy_vector(empty.form, components.form[slot])
+
+
 @borrowing_jit
 def recompute(
     components: Components, base: Base, rows: Rows, slots: IntArray, features: FloatArray
@@ -256,18 +293,17 @@ def recompute(
 def log_marginal(components: Components, base: Base, slot: int, empty: float) -> float:
     r"""Log evidence of the members' covariates; ``empty`` is log det of the prior scatter.
 
-    .. math:: -\tfrac{np}{2}\log\pi + \log\frac{\Gamma_p(\nu/2)}{\Gamma_p(\nu_0/2)}
-              + \tfrac{\nu_0}{2}\log|\Psi_0| - \tfrac{\nu}{2}\log|\Psi|
-              + \tfrac p2 \log\tfrac{\kappa_0}{\kappa}
+    The product of predictive densities, member after member. Their constants add up, and each
+    determinant occurs in two of them, but for the first and the last:
+
+    .. math:: \sum_{i<n} S_i + \tfrac{\nu_0}{2}\log|\Psi_0| - \tfrac{\nu}{2}\log|\Psi| .
     """
-    size = base.location.shape[0]
     count = components.population[slot]
-    nu = base.degrees + count
-    value = -0.5 * count * size * math.log(math.pi)
-    for j in range(size):
-        value += math.lgamma(0.5 * (nu - j)) - math.lgamma(0.5 * (base.degrees - j))
-    value += 0.5 * base.degrees * empty - 0.5 * nu * components.log_determinant[slot]
-    return value + 0.5 * size * math.log(base.strength / (base.strength + count))
+    value = 0.0
+    for i in range(count):
+        value += base.student[i]
+    degrees = base.degrees + count
+    return value + 0.5 * base.degrees * empty - 0.5 * degrees * components.log_determinant[slot]
 
 
 @borrowing_jit

@@ -21,7 +21,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import log_ndtr, logsumexp
 
 from bayesmargin.compiling import inner_jit
-from bayesmargin.models.infinite_svc.state import Hinge
+from bayesmargin.models.infinite_svc.state import Hinge, Rows
 from bayesmargin.types import FloatArray
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(400)
@@ -131,10 +131,8 @@ def _log_density(u: float, classes: int, deviation: float, hinge: Hinge) -> floa
 
 
 @inner_jit
-def _largest_other(
-    rng: np.random.Generator, classes: int, deviation: float, log_area: float, hinge: Hinge
-) -> float:
-    """Exact draw of u by rejection from Devroye's envelope of a log-concave density."""
+def _mode(classes: int, deviation: float, hinge: Hinge) -> float:
+    """Where the integrand of I is largest, by golden section."""
     low, high = -_HALF_WIDTH - hinge.cost * deviation, _HALF_WIDTH
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left = _log_density(left, classes, deviation, hinge)
@@ -148,7 +146,19 @@ def _largest_other(
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
             at_right = _log_density(right, classes, deviation, hinge)
-    mode = 0.5 * (low + high)
+    return 0.5 * (low + high)
+
+
+@inner_jit
+def _largest_other(
+    rng: np.random.Generator,
+    classes: int,
+    deviation: float,
+    log_area: float,
+    mode: float,
+    hinge: Hinge,
+) -> float:
+    """Exact draw of u by rejection from Devroye's envelope of a log-concave density."""
     peak = _log_density(mode, classes, deviation, hinge)
     height = math.exp(peak - log_area)
     while True:
@@ -171,6 +181,7 @@ def draw_scores(
     label: int,
     deviation: float,
     log_area: float,
+    mode: float,
     hinge: Hinge,
     scores: FloatArray,
 ) -> None:
@@ -183,7 +194,7 @@ def draw_scores(
         score = _label_score(rng, 0.0, deviation, hinge)
         scores[0] = score if label == 1 else -score
         return
-    u = _largest_other(rng, classes, deviation, log_area, hinge)
+    u = _largest_other(rng, classes, deviation, log_area, mode, hinge)
     best = rng.integers(0, classes - 1)
     if best >= label:
         best += 1
@@ -198,17 +209,14 @@ def draw_scores(
 
 @inner_jit
 def draw_weights(
-    rng: np.random.Generator,
-    row: FloatArray,
-    label: int,
-    log_area: float,
-    hinge: Hinge,
-    scale: float,
-    weights: FloatArray,
+    rng: np.random.Generator, d: int, rows: Rows, hinge: Hinge, scale: float, weights: FloatArray
 ) -> None:
-    r"""Weights of a component born from one row:
+    r"""Weights of a component born from row d:
     :math:`\eta_y = (s_y/\|x\|^2)\,x + s\,(I - x x^\top/\|x\|^2)\,\nu_y`.
+
+    A row gives birth again and again, so the mode is looked for once.
     """  # noqa: D205
+    row = rows.design[d]
     square = 0.0
     for j in range(row.shape[0]):
         square += row[j] * row[j]
@@ -217,8 +225,11 @@ def draw_weights(
             weights[y, j] = scale * rng.standard_normal()
     if square <= 0.0:
         return
-    scores = np.empty(weights.shape[0])
-    draw_scores(rng, label, scale * math.sqrt(square), log_area, hinge, scores)
+    deviation, scores = scale * math.sqrt(square), np.empty(weights.shape[0])
+    if weights.shape[0] > 1 and math.isnan(rows.mode[d]):
+        rows.mode[d] = _mode(weights.shape[0], deviation, hinge)
+    label, log_area = rows.labels[d], rows.log_evidence[d]
+    draw_scores(rng, label, deviation, log_area, rows.mode[d], hinge, scores)
     for y in range(weights.shape[0]):
         along = 0.0
         for j in range(row.shape[0]):

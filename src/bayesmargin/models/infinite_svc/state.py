@@ -24,6 +24,7 @@ class Rows(NamedTuple):
     labels: IntArray  #: (D,) classes 0 .. L-1
     log_base: FloatArray  #: (D,) log t_0(x), density of the covariates in an empty component
     log_evidence: FloatArray  #: (D,) log I(x), prior mean of the row's pseudo-likelihood
+    mode: FloatArray  #: (D,) of the integrand of I; NaN until a component is born from the row
 
 
 class Base(NamedTuple):

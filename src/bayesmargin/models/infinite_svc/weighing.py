@@ -22,6 +22,7 @@ from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.dense import dot_row
 from bayesmargin.models.infinite_svc.experts import log_psi_of_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import (
+    Empty,
     fill_features,
     log_share,
     log_share_without,
@@ -44,10 +45,11 @@ class Work(NamedTuple):
     option: IntArray  #: (S,) winners of the hinge
     near: IntArray  #: (S + 1,)
     auxiliary: FloatArray  #: (A, R, n) experts of Algorithm 8
+    empty: Empty  #: what a slot opens with
 
 
-def make_work(components: Components, auxiliary: int) -> Work:
-    """Scratch for a sweep over these components."""
+def make_work(components: Components, auxiliary: int, empty: Components) -> Work:
+    """Scratch for a sweep over these components; slot 0 of ``empty`` has no members."""
     capacity, vectors, columns = components.weights.shape
     return Work(
         np.empty(components.form.shape[1]),
@@ -57,6 +59,7 @@ def make_work(components: Components, auxiliary: int) -> Work:
         np.empty(capacity, np.int64),
         np.empty(capacity + 1, np.int64),
         np.empty((auxiliary, vectors, columns)),
+        Empty(empty.inverse[0], empty.centre[0], empty.form[0], empty.log_determinant[0]),
     )
 
 
