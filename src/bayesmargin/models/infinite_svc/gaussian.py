@@ -287,29 +287,3 @@ def recompute(
         components.population[slots[d]] += 1
     for position in range(components.size[0]):
         refactor(components, base, components.order[position])
-
-
-@inner_borrowing_jit
-def log_marginal(components: Components, base: Base, slot: int, empty: float) -> float:
-    r"""Log evidence of the members' covariates; ``empty`` is log det of the prior scatter.
-
-    The product of predictive densities, member after member. Their constants add up, and each
-    determinant occurs in two of them, but for the first and the last:
-
-    .. math:: \sum_{i<n} S_i + \tfrac{\nu_0}{2}\log|\Psi_0| - \tfrac{\nu}{2}\log|\Psi| .
-    """
-    count = components.population[slot]
-    value = 0.0
-    for i in range(count):
-        value += base.student[i]
-    degrees = base.degrees + count
-    return value + 0.5 * base.degrees * empty - 0.5 * degrees * components.log_determinant[slot]
-
-
-@borrowing_jit
-def log_marginals(components: Components, base: Base, empty: float) -> float:
-    """Sum of :func:`log_marginal` over the components in use."""
-    total = 0.0
-    for position in range(components.size[0]):
-        total += log_marginal(components, base, components.order[position], empty)
-    return total

@@ -38,7 +38,8 @@ from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.dense import copy_matrix, copy_vector
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
-from bayesmargin.models.infinite_svc.gaussian import log_marginal, refactor
+from bayesmargin.models.infinite_svc.gaussian import refactor
+from bayesmargin.models.infinite_svc.marginal import log_marginal
 from bayesmargin.models.infinite_svc.proposal_rows import (
     Proposal,
     Scratch,

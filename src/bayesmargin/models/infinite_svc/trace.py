@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesmargin.models.infinite_svc.chain import Chain
-from bayesmargin.models.infinite_svc.gaussian import log_marginals
+from bayesmargin.models.infinite_svc.marginal import log_marginals
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
 from bayesmargin.models.mixtures.convergence import trace_report
 from bayesmargin.types import IntArray
