@@ -109,6 +109,19 @@ def test_costs_are_judged_by_the_mean_over_chains(monkeypatch):
     assert search_costs(replace(trial, n_chains=3), (1.0, 20.0), 0)[0]["gibbs"] == 20.0
 
 
+def test_only_the_best_costs_are_followed_by_all_chains(monkeypatch):
+    runs = []
+
+    def follow(corpus, method, cost, seed, growth):
+        runs.append((method, cost))
+        return looks(0, method, [0.5 + cost / 100])
+
+    monkeypatch.setattr(topic_curves, "follow", follow)
+    trial = held_out(made_corpus(), 90, 3)
+    assert search_costs(trial, (1.0, 9.0, 4.0), 0)[0] == {"ssgrld": 9.0, "pa": 9.0, "gibbs": 9.0}
+    assert [runs.count(("pa", cost)) for cost in (1.0, 4.0, 9.0)] == [1, 3, 3]
+
+
 def test_chains_have_seeds_of_their_own_and_the_first_has_the_given_one():
     assert chain_seeds(7, 1) == [7]
     seeds = chain_seeds(7, 3)

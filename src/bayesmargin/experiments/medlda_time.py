@@ -37,10 +37,10 @@ TEXT = (
     "{drawn_ssgrld:.1f}, {drawn_pa:.1f} and {drawn_gibbs:.1f} s on the drawn corpus (F1 "
     "{drawn_level:.3f}; `inf`: not reached). First there: {wiki_first} and {drawn_first} (paper: "
     "SSGRLD). The cost of the hinge is searched for each method and corpus on documents held out, "
-    "{searches} chain(s) a cost ({grid}): {wiki_ssgrld_cost:g}, {wiki_pa_cost:g} and "
-    "{wiki_gibbs_cost:g} on the sample, {drawn_ssgrld_cost:g}, {drawn_pa_cost:g} and "
-    "{drawn_gibbs_cost:g} on the drawn corpus. The seed moves the chains; the drawn corpus is one "
-    "data set."
+    "one chain a cost ({grid}) and {searches} for the two best: {wiki_ssgrld_cost:g}, "
+    "{wiki_pa_cost:g} and {wiki_gibbs_cost:g} on the sample, {drawn_ssgrld_cost:g}, "
+    "{drawn_pa_cost:g} and {drawn_gibbs_cost:g} on the drawn corpus. The seed moves the chains; "
+    "the drawn corpus is one data set."
 )
 LABELS = {
     "wiki": ("processor seconds", "micro F1"),
@@ -123,7 +123,7 @@ def _drawn(setup: Setup) -> tuple[Corpus, Corpus]:
 
 
 def _n_searches(setup: Setup) -> int:
-    """Chains for every cost of the search: single ones can misjudge a method by 0.1."""
+    """Chains for the best costs of the search: single ones can misjudge a method by 0.1."""
     return setup.choose(1, 3)
 
 

@@ -27,12 +27,11 @@ bayesmargin reproduce all --out docs
 ```
 
 *quick* takes about a minute for each experiment and is too small for conclusions, *default* takes
-minutes, and an hour and a half for the topic models on a million documents (see the table at the
-end), *full* (`--full`) is the size of the paper. Where several chains were run, a claim that their
-spread leaves open is called undecided; this rule was made after the runs of the topic models were
-seen, and the evidence gives the gap and its error so that a reader can judge without it. Times are
-processor seconds on one thread, without evaluation and compilation: on an idle machine the time on
-the wall. Where the printed text and the
+minutes, and two hours for the topic models on a million documents (see the table at the end),
+*full* (`--full`) is the size of the paper. Where several chains were run, a claim that their spread
+leaves open is called undecided; this rule was made after first runs of the topic models had been
+seen, and before those shown here. Times are processor seconds on one thread, without evaluation and
+compilation: on an idle machine the time on the wall. Where the printed text and the
 mathematics disagree we follow the mathematics, see [the errata](mathematics/errata.md).
 """
 
