@@ -89,8 +89,8 @@ def run(setup: Setup) -> Result:
 def _wiki(setup: Setup) -> tuple[Corpus, Corpus]:
     """The Wikipedia sample, and its training documents split for the search."""
     train, test = fetch_wikipedia(), fetch_wikipedia(subset="test")
-    most = setup.choose(1500, train.data.shape[0])
-    new, truth = (part[: setup.choose(300, None)] for part in (test.data, test.target))
+    most = setup.choose(800, train.data.shape[0])
+    new, truth = (part[: setup.choose(200, None)] for part in (test.data, test.target))
     stream = setup.choose(2, 5)
     passes = {"ssgrld": stream, "pa": stream, "gibbs": setup.choose(6, 60)}
     corpus = Corpus(
@@ -106,7 +106,7 @@ def _drawn(setup: Setup) -> tuple[Corpus, Corpus]:
     The search needs many: the cost that is best for Gibbs on 20,000 documents does clearly worse on
     a million than the one that is best on 100,000.
     """
-    source = DrawnCorpus(setup.choose(2000, 10_000), TOPICS, setup.choose(3000, None), DRAWN)
+    source = DrawnCorpus(setup.choose(2000, 10_000), TOPICS, setup.choose(1500, None), DRAWN)
     passes = {"ssgrld": 1, "pa": 1, "gibbs": setup.choose(6, 10, 40)}
     n_judges = setup.choose(200, 2000)
 
