@@ -51,9 +51,9 @@ TEXT = (
 def sets(setup: Setup) -> dict[str, tuple[LinearSet, dict[str, int], float]]:
     """Data, batch sizes and seconds of the three panels."""
     return {
-        "text": (text_set(setup), BATCHES["text"], setup.choose(3.0, 6.0, 600.0)),
-        "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(2.0, 3.0, 600.0)),
-        "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(2.0, 8.0, 600.0)),
+        "text": (text_set(setup), BATCHES["text"], setup.choose(1.5, 6.0, 600.0)),
+        "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(1.0, 3.0, 600.0)),
+        "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(1.0, 8.0, 600.0)),
     }
 
 
@@ -114,7 +114,7 @@ def _samplers(
         grid = candidates(name, batches[name], data.is_sparse)
         compiled(grid[0], data.small())
         thin = WIDE_THIN if data.n_columns > 800 else 10
-        brief = setup.choose(0.5, min(2.0, 0.1 * seconds))
+        brief = setup.choose(0.25, min(2.0, 0.1 * seconds))
         best = search(
             grid, data, brief, setup.seed, thin, lasting=seconds, survivors=setup.choose(1, 3)
         )
