@@ -22,7 +22,7 @@ from bayesmargin.datasets import fetch_20newsgroups_counts
 from bayesmargin.models.medlda.documents import check_counts, keep_words, to_documents
 from bayesmargin.models.medlda.parameters import PASSES, TOTAL_ALPHA
 from bayesmargin.models.medlda.prediction import infer
-from bayesmargin.models.medlda.ssgrld import TOPIC_DECAY
+from bayesmargin.models.medlda.settings import TOPIC_DECAY
 from reporting import RESULTS, print_table
 
 # Order in which the fifths are held out: the latest first.

@@ -15,7 +15,8 @@ from bayesmargin.models.medlda.parameters import (
     resolve,
     stream_size,
 )
-from bayesmargin.models.medlda.ssgrld import MOST, TOPIC_DECAY, Chain, Settings
+from bayesmargin.models.medlda.settings import MOST, TOPIC_DECAY, Settings
+from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.weights import LangevinMover, default_step
 from bayesmargin.random import spawn_generators
 

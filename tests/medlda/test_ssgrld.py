@@ -8,7 +8,8 @@ from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.flow import absorb, catch_up, quantile_table
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
-from bayesmargin.models.medlda.ssgrld import Chain, Settings
+from bayesmargin.models.medlda.settings import Settings
+from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover, starting_weights
 from bayesmargin.random import spawn_generators

@@ -25,7 +25,8 @@ from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import OnlineLearner
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
-from bayesmargin.models.medlda.ssgrld import Chain, Settings
+from bayesmargin.models.medlda.settings import Settings
+from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.training import Training, select
 from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.types import FloatArray, IntArray

@@ -60,8 +60,8 @@ class TopicRun:
             yield step
 
     def scores(self, documents: Documents, draws: int | None = None) -> FloatArray:
-        """Class scores of new documents, averaged over the draws kept so far."""
-        return self.training.infer(documents, draws)[1]
+        """Class scores of new documents, averaged over the draws kept so far, as in the paper."""
+        return self.training.infer(documents, draws or self.training.resolved.n_draws)[1]
 
 
 def compile_methods(n_classes: int, rule: str) -> None:
@@ -107,8 +107,10 @@ class DrawnCorpus:
         model = MedLDAClassifier(n_topics=n_topics, n_chains=1, n_passes=1, random_state=seed).fit(
             counts, self.labels
         )
-        self.shares = model.transform(counts)
-        self.cumulative = np.cumsum(model.topics_, axis=1)
+        (posterior,) = model.posterior_
+        n_draws = len(posterior.topics)
+        self.shares, _ = model._infer(counts, n_draws)
+        self.cumulative = np.cumsum(posterior.mean_topics(n_draws), axis=1)
 
     def draw(self, n_documents: int) -> tuple[sp.csr_matrix, IntArray]:
         """Counts and labels of fresh documents."""

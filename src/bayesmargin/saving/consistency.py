@@ -72,6 +72,7 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
 
 def _medlda(model: Any, features: int, n_classes: int) -> None:
     from bayesmargin.models.medlda.conditionals import padded
+    from bayesmargin.models.medlda.expected import ExpectedTopics
     from bayesmargin.models.medlda.labels import LabelCode
     from bayesmargin.models.medlda.link import ScoreLink
     from bayesmargin.models.medlda.parameters import Resolved, check_parameters
@@ -111,6 +112,14 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
             _require_array(draw, [features, width], "f", "topics")
             _require(draw.dtype == np.float32, "topics")
             _require_array(coef, [own, topics], "f", "coef")
+        expected = posterior.expected
+        if expected is not None:
+            _require(isinstance(expected, ExpectedTopics), "expected topics")
+            _require_array(expected.counts, [features, width], "f", "expected topics")
+            _require(expected.counts.dtype == np.float32, "expected topics")
+            _require(expected.n_topics == topics, "expected topics")
+            _require_number(expected.scale, "expected topics")
+            _require_number(expected.beta, "expected topics")
         _check_learner(learner, features, width, own, topics)
     if training.held_out is not None:
         documents, signs = training.held_out

@@ -55,13 +55,14 @@ CLASSES: dict[str, Entry] = {
         "bayesmargin.posterior", "Posterior", ("_draws", "dims", "coords", "attrs")
     ),
     **_entries(f"{_MEDLDA}.documents", "Documents", prefix="medlda."),
+    **_entries(f"{_MEDLDA}.expected", "ExpectedTopics", prefix="medlda."),
     **_entries(f"{_MEDLDA}.hinges", "LabelSetHinge", "MultiTaskHinge", prefix="medlda."),
     **_entries(f"{_MEDLDA}.labels", "LabelCode", prefix="medlda."),
     **_entries(f"{_MEDLDA}.link", "ScoreLink", prefix="medlda."),
     **_entries(f"{_MEDLDA}.parameters", "Resolved", prefix="medlda."),
     **_entries(f"{_MEDLDA}.posterior", "TopicPosterior", prefix="medlda."),
     **_entries(f"{_MEDLDA}.quadratic", "QuadraticWorkspace", prefix="medlda."),
-    **_entries(f"{_MEDLDA}.ssgrld", "Settings", prefix="medlda."),
+    **_entries(f"{_MEDLDA}.settings", "Settings", prefix="medlda."),
     **_entries(f"{_MEDLDA}.weights", "LangevinMover", "ThermostatMover", prefix="medlda."),
     "medlda.Chain": Entry(
         f"bayesmargin.{_MEDLDA}.ssgrld",

@@ -7,11 +7,13 @@ import numpy as np
 
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.gibbs import CollapsedChain
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
 from bayesmargin.models.medlda.posterior import TopicPosterior
-from bayesmargin.models.medlda.ssgrld import REST_DECAY, TOPIC_DECAY, Chain, Settings
+from bayesmargin.models.medlda.settings import REST_DECAY, TOPIC_DECAY, Settings
+from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import IntArray
@@ -61,7 +63,13 @@ class OnlineLearner:
         """One minibatch."""
         if self._crew is None:
             self._crew = Crew(self._n_threads, self.chain.make_tool)
-        self.chain.step(documents, signs, chosen, total, self._crew)
+        if self.chain.time == 0:
+            words, width = self.chain.topics.shape
+            settings = self.chain.settings
+            self.posterior.expected = ExpectedTopics.nothing(
+                words, width, settings.n_topics, settings.beta
+            )
+        self.chain.step(documents, signs, chosen, total, self._crew, self.posterior.expected)
         if self.posterior.due(self.chain.time, self._n_draws):
             self.posterior.add(self.chain.current_topics(self._crew), self.chain.coef)
             self.posterior.drop_oldest(self._n_draws)

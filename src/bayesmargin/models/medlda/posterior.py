@@ -1,4 +1,4 @@
-"""Draws of topics and weights, and the running mean of both."""
+"""Draws of topics and weights, and the mean of both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bayesmargin.diagnostics import rhat
+from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.types import FloatArray
 
 FEWEST = 4  # draws of a chain from which R-hat says something
@@ -24,6 +25,9 @@ class TopicPosterior:
         Classifier weights of the same draws.
     length : int or None
         Steps that the chain will make, where that is known.
+    expected : ExpectedTopics or None
+        The topics given the counts along the chain, without the noise of a draw. None where the
+        draws themselves have none, being the means given the topics of all words.
     """
 
     n_topics: int
@@ -31,6 +35,7 @@ class TopicPosterior:
     coef: list[FloatArray] = field(default_factory=list)
     last: int = 0
     length: int | None = None
+    expected: ExpectedTopics | None = None
 
     def add(self, topics: FloatArray, coef: FloatArray) -> None:
         """Keep one draw (copied)."""
@@ -54,16 +59,24 @@ class TopicPosterior:
         del self.topics[:-n_kept]
         del self.coef[:-n_kept]
 
-    def scale(self, draw: int) -> FloatArray:
-        """One over the sum of each topic of a draw, zero for the padding."""
-        return inverse_sums(self.topics[draw].sum(axis=0, dtype=np.float64), self.n_topics)
+    def states(self, n_draws: int | None) -> list[tuple[int, FloatArray, FloatArray]]:
+        """Number, topics (V, P) and weights of the states that predictions average over.
 
-    def mean_topics(self) -> FloatArray:
-        """Posterior mean of the topics (K, V); rows sum to 1."""
+        The last ``n_draws`` draws; for None the expected topics with the mean weights, or all
+        draws where topics have no noise to integrate out.
+        """
+        if n_draws is None and self.expected is not None:
+            return [(0, self.expected.topics(), self.mean_coef())]
+        some = range(len(self.topics))[-(n_draws or len(self.topics)) :]
+        return [(draw, self.topics[draw], self.coef[draw]) for draw in some]
+
+    def mean_topics(self, n_draws: int | None = None) -> FloatArray:
+        """Posterior mean of the topics (K, V), from the same states; rows sum to 1."""
         width = self.n_topics
         total = np.zeros((self.topics[0].shape[0], width))
-        for draw, topics in enumerate(self.topics):
-            total += topics[:, :width] * self.scale(draw)[:width].astype(np.float64)
+        for _, topics, _ in self.states(n_draws):
+            scale = inverse_sums(topics.sum(axis=0, dtype=np.float64), width)
+            total += topics[:, :width] * scale[:width].astype(np.float64)
         return np.ascontiguousarray((total / total.sum(axis=0)).T)
 
     def mean_coef(self) -> FloatArray:

@@ -1,12 +1,14 @@
-r"""Topics and scores of new documents, averaged over posterior draws.
+r"""Topics and scores of new documents, averaged over the posterior.
 
-For every draw :math:`(\Phi, \eta)` the words of a document are sampled *without* the hinge,
-:math:`p(z_n = k) \propto (\alpha + C_k^{-n})\,\Phi_{k, w_n}`, and its representation is the average
-over kept sweeps. Each visit of a word adds its whole conditional distribution instead of the topic
-drawn (Rao-Blackwell: same mean, less noise).
+Topics are integrated out (:mod:`.expected`), and scores are linear in :math:`\eta`, so that its
+mean will do; or both are averaged over draws. For every such state :math:`(\Phi, \eta)` the words
+of a document are sampled *without* the hinge, :math:`p(z_n = k) \propto (\alpha +
+C_k^{-n})\,\Phi_{k, w_n}`, and its representation is the average over kept sweeps. Each visit of a
+word adds its whole conditional distribution instead of the topic drawn (Rao-Blackwell: same mean,
+less noise).
 
-The assignments of a document have several modes, which a chain seldom leaves. So every draw starts
-the document anew, and few draws start it several times each: averages over short chains from many
+The assignments of a document have several modes, which a chain seldom leaves. So every state starts
+the document anew, and few states start it several times each: averages over short chains from many
 starts were better on held-out documents than those over a long chain at twice the price.
 
 An empty document has :math:`\bar z = 1/K`: the prior mean, and all that is known about it.
@@ -26,11 +28,11 @@ from bayesmargin.models.medlda.conditionals import (
 )
 from bayesmargin.models.medlda.crew import Crew
 from bayesmargin.models.medlda.documents import Documents
-from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.posterior import TopicPosterior, inverse_sums
 from bayesmargin.models.medlda.streams import seed_stream
 from bayesmargin.types import FloatArray, IntArray
 
-# Starts of a document over all draws at least; sweeps after a start, and those averaged then.
+# Starts of a document over all states at least; sweeps after a start, and those averaged then.
 N_STARTS, N_WARM, N_KEPT = 10, 5, 3
 _CHUNK = 256
 
@@ -74,13 +76,14 @@ def infer(
     documents: Documents,
     alpha: float,
     seed: int,
-    n_draws: int,
+    n_draws: int | None,
     n_threads: int,
     visit: Callable[[int, FloatArray], None] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean topic shares (n, K) and mean scores (n, L) over the last ``n_draws`` draws.
+    """Mean topic shares (n, K) and mean scores (n, L) over the states of the posterior.
 
-    ``visit(draw, shares)`` sees the shares under each draw.
+    These are the last ``n_draws`` draws, or for None the best that is known of the topics.
+    ``visit(draw, shares)`` sees the shares under each.
     """
     n_documents, n_topics = documents.n_documents, posterior.n_topics
     n_classes = posterior.coef[0].shape[0]
@@ -89,14 +92,14 @@ def infer(
     mean_shares = np.zeros((n_documents, n_topics))
     scores = np.zeros((n_documents, n_classes))
     empty = documents.lengths == 0
-    chosen = range(len(posterior.topics))[-n_draws:]
-    n_starts = -(-N_STARTS // len(chosen))
+    states = posterior.states(n_draws)
+    n_starts = -(-N_STARTS // len(states))
     chunks = range(0, n_documents, _CHUNK)
     with Crew(n_threads, lambda: make_workspace(n_classes, width, longest)) as crew:
-        for draw in chosen:
+        for draw, topics, coef in states:
             shares = np.zeros((n_documents, n_topics))
             shares[empty] = 1.0 / n_topics
-            topics, scale = posterior.topics[draw], posterior.scale(draw)
+            scale = inverse_sums(topics.sum(axis=0, dtype=np.float64), n_topics)
 
             def task(chunk: int, work: Workspace) -> None:
                 infer_documents(
@@ -115,8 +118,8 @@ def infer(
                 )
 
             crew.run(task, range(len(chunks)))
-            mean_shares += shares / len(chosen)
-            scores += shares @ posterior.coef[draw].T / len(chosen)
+            mean_shares += shares / len(states)
+            scores += shares @ coef.T / len(states)
             if visit is not None:
                 visit(draw, shares)
     return mean_shares, scores

@@ -5,13 +5,13 @@ One step, from a minibatch of B documents out of D:
 1. bring the topics of their words up to date (:mod:`.flow`),
 2. sample the topics of their words given :math:`\Phi, \eta` (:mod:`.batches`),
 3. move :math:`\eta` with the averaged subgradient (:mod:`.weights`),
-4. move :math:`\Phi` with the averaged counts (:mod:`.flow` or :mod:`.topics`).
+4. move :math:`\Phi` with the averaged counts (:mod:`.flow` or :mod:`.topics`), which also enter
+   the topics expected of new documents (:mod:`.expected`).
 
 The chain is a handful of arrays and generators, so that it can stop after any minibatch.
 """
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
 from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.expected import ExpectedTopics, add_counts
 from bayesmargin.models.medlda.flow import (
     absorb,
     catch_up,
@@ -27,6 +28,7 @@ from bayesmargin.models.medlda.flow import (
     merge_counts,
 )
 from bayesmargin.models.medlda.posterior import inverse_sums
+from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.tools import Aids, Tool
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import (
@@ -36,28 +38,6 @@ from bayesmargin.models.medlda.weights import (
     starting_weights,
 )
 from bayesmargin.types import FloatArray, IntArray
-
-# A minibatch renews topic_step * (1 + t)^-TOPIC_DECAY of the topics, MOST at most. A model of one
-# class against the rest finds the topics of its few documents later, and has to forget for longer.
-TOPIC_DECAY, REST_DECAY, MOST = 0.85, 0.6, 0.9
-
-
-class Settings(NamedTuple):
-    """What stays the same along a chain."""
-
-    hinge: Any
-    n_topics: int
-    n_words: int
-    n_classes: int
-    alpha: float
-    beta: float
-    prior_variance: float
-    n_sweeps: int
-    n_discarded: int
-    topic_sampler: str
-    topic_step: float
-    topic_decay: float = TOPIC_DECAY
-    follow_size: bool = False  # the step of the weights follows the size of the corpus
 
 
 class Chain:
@@ -122,9 +102,18 @@ class Chain:
         return Tool(self.settings.n_words, self.settings.n_classes, self.topics.shape[1])
 
     def step(
-        self, documents: Documents, signs: IntArray, chosen: IntArray, n_total: float, crew: Crew
+        self,
+        documents: Documents,
+        signs: IntArray,
+        chosen: IntArray,
+        n_total: float,
+        crew: Crew,
+        expected: ExpectedTopics | None = None,
     ) -> None:
-        """One minibatch: the ``chosen`` documents stand for ``n_total`` of them."""
+        """One minibatch: the ``chosen`` documents stand for ``n_total`` of them.
+
+        Their counts also enter ``expected``, if given.
+        """
         settings = self.settings
         n_kept = settings.n_sweeps - settings.n_discarded
         inflation = n_total / chosen.shape[0] / n_kept
@@ -139,10 +128,11 @@ class Chain:
         gradient, totals = self._sample(documents, signs, chosen, coef, crew)
         slope = coef / settings.prior_variance - inflation * gradient
         self.coef = self.mover.after(coef, slope, self.generators[0])
+        counts = self._gather(words, inflation, crew, expected)
         if settings.topic_sampler == "sgrld" and self.time > 0:
-            self._step_all(words, totals, inflation, crew)
+            self._step_all(words, counts, totals, inflation, crew)
         else:
-            self._step_some(words, inflation, crew)
+            self._step_some(words, counts, inflation, crew)
         self.time += 1
 
     def _words_of(self, documents: Documents, chosen: IntArray) -> IntArray:
@@ -217,37 +207,48 @@ class Chain:
         crew.run(sample, np.argsort(work, kind="stable")[::-1])
         return gradients.sum(axis=0)[:, : settings.n_topics], totals.sum(axis=0)
 
-    def _renewed(self) -> float:
-        """Share of the topics that this minibatch renews."""
-        settings = self.settings
-        return min(settings.topic_step * (1.0 + self.time) ** -settings.topic_decay, MOST)
+    def _gather(
+        self, words: IntArray, inflation: float, crew: Crew, expected: ExpectedTopics | None
+    ) -> IntArray:
+        """The counts of all threads in one array; they also enter the ``expected`` topics."""
+        shares = cut(len(words))
+        counts, *others = [tool.counts for tool in crew.tools]
+        factor = 0.0
+        if expected is not None:
+            factor = inflation * expected.fade(self.settings.renewed(self.time))
 
-    def _step_some(self, words: IntArray, inflation: float, crew: Crew) -> None:
+        def gather(share: int, _: Tool) -> None:
+            part = words[shares[share]]
+            for other in others:
+                merge_counts(counts, other, part)
+            if expected is not None:
+                add_counts(expected.counts, counts, part, factor)
+
+        crew.run(gather, range(N_SHARES))
+        return counts
+
+    def _step_some(self, words: IntArray, counts: IntArray, inflation: float, crew: Crew) -> None:
         """The exact flow: words of the minibatch move, the others stay behind.
 
         At first its time is infinite, which draws the topics from their conditional.
         """
         settings, shares = self.settings, cut(len(words))
-        step = -math.log1p(-self._renewed()) if self.time > 0 else math.inf
+        step = -math.log1p(-settings.renewed(self.time)) if self.time > 0 else math.inf
         change = np.zeros((N_SHARES, self.topics.shape[1]))
-        first, *others = [tool.counts for tool in crew.tools]
         if self.time == 0:
             self.moved[:] = -np.inf
         else:
             self.clock += step
 
         def move(share: int, _: Tool) -> None:
-            part = words[shares[share]]
-            for other in others:
-                merge_counts(first, other, part)
             absorb(
                 self.generators[share],
                 self.streams[share],
                 self.aids.table,
                 self.topics,
                 self.moved,
-                part,
-                first,
+                words[shares[share]],
+                counts,
                 settings.n_topics,
                 settings.beta,
                 inflation,
@@ -259,7 +260,14 @@ class Chain:
         crew.run(move, range(N_SHARES))
         self.deviation = self.deviation * np.exp(-step) + change.sum(axis=0)
 
-    def _step_all(self, words: IntArray, totals: FloatArray, inflation: float, crew: Crew) -> None:
+    def _step_all(
+        self,
+        words: IntArray,
+        counts: IntArray,
+        totals: FloatArray,
+        inflation: float,
+        crew: Crew,
+    ) -> None:
         r"""Langevin steps, whose drift reaches all words.
 
         A step :math:`\epsilon` renews :math:`\epsilon (1 + N/S) / 2` of the topics, N the words of
@@ -268,34 +276,33 @@ class Chain:
         step not to follow.
         """
         settings, width = self.settings, self.topics.shape[1]
-        step = 2.0 * self._renewed() / (1.0 + inflation * totals.sum() / self.sums.sum())
+        step = (
+            2.0 * settings.renewed(self.time) / (1.0 + inflation * totals.sum() / self.sums.sum())
+        )
         rates = (1.0 + inflation * totals / self.sums).astype(np.float32)
         priors = np.zeros(width, dtype=np.float32)
         priors[: settings.n_topics] = settings.beta
-        first, *others = [tool.counts for tool in crew.tools]
         marks = self.aids.marks
         marks[words] = 1
         shares = cut(settings.n_words)
         sums = np.zeros((N_SHARES, width))
 
-        def move(share: int, _: Tool) -> None:
-            part = shares[share]
+        def move(place: int, _: Tool) -> None:
+            part = shares[place]
             low, high = np.searchsorted(words, [part.start, part.stop])
-            for other in others:
-                merge_counts(first, other, words[low:high])
             step_sgrld(
-                self.lanes[share],
+                self.lanes[place],
                 self.topics[part],
                 marks[part],
-                first[part],
+                counts[part],
                 rates,
                 priors,
                 inflation,
                 step,
                 np.zeros(width, dtype=np.float32),
-                sums[share],
+                sums[place],
             )
-            clear_counts(first, words[low:high])
+            clear_counts(counts, words[low:high])
 
         crew.run(move, range(N_SHARES))
         marks[words] = 0

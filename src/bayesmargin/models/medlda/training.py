@@ -188,7 +188,7 @@ class Training:
         self.held_out = (select(documents, last), signs[last])
 
     def infer(self, documents: Documents, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
-        """Topic shares (first chain) and scores (mean over chains), averaged over draws.
+        """Topic shares (first chain) and scores (mean over chains), averaged over the posterior.
 
         Words that training has not met are left out: under the prior they would speak for topics
         with few words.
@@ -200,7 +200,7 @@ class Training:
                 documents,
                 self.resolved.alpha,
                 self.seed,
-                n_draws or len(learner.posterior.topics),
+                n_draws,
                 self.n_threads,
             )
             for learner in self.learners
@@ -239,7 +239,7 @@ class Training:
         return shown if held_out is None else shown + self._score(*held_out)
 
     def _score(self, documents: Documents, signs: IntArray) -> str:
-        _, scores = self.infer(documents, 1)
+        _, scores = self.infer(documents, None)
         if self.code.several:
             chosen = self.code.decide(scores, 0.0) > 0
             hits = (chosen & (signs > 0)).sum()
