@@ -37,11 +37,14 @@ class AnswersMixin(TransformerMixin):
         return self._training.infer(documents, draws)
 
     def transform(self, X: Any) -> FloatArray:
-        """Topic proportions of documents (n, K): averages over draws, rows sum to 1."""
+        """Topic proportions of documents (n, K): posterior means, rows sum to 1."""
         return self._infer(X)[0]
 
     def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
-        """Scores averaged over the last ``draws`` posterior draws of every chain (all by default).
+        """Posterior means of the scores, topics integrated out.
+
+        With ``draws`` they are averaged over that many last draws of topics and weights in every
+        chain.
 
         Returns
         -------
@@ -51,9 +54,10 @@ class AnswersMixin(TransformerMixin):
         return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
 
     def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
-        """Labels by the averaged scores; ``draws=1`` takes the last draw of each chain.
+        """Labels by the mean scores, see :meth:`decision_function`.
 
-        With ``n_chains=1`` that is the rule of the paper, one posterior draw.
+        ``draws=1`` takes the last draw of each chain; with ``n_chains=1`` that is the rule of the
+        paper.
         """
         if is_collection(X):
             from bayesmargin.distributed.predicting import on_blocks

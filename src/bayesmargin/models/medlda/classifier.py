@@ -65,8 +65,8 @@ class MedLDAClassifier(
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
     n_draws : int or None, default=None
-        Posterior draws kept in a chain (spread over its second half) and averaged in predictions:
-        10, and 20 for more than 100 topics.
+        Posterior draws kept in a chain (spread over its second half): 10, and 20 for more than 100
+        topics. Predictions average their weights.
     n_passes : int or None, default=None
         Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".
@@ -120,6 +120,9 @@ class MedLDAClassifier(
     Notes
     -----
     The draws take ``n_chains * n_draws * V * K * 4`` bytes, whatever the number of documents.
+
+    Predictions integrate topics out: :math:`\mathrm{E}[\Phi_{kw} \mid Z] = (\beta + n_{kw}) / (V
+    \beta + n_{k\cdot})`, with counts averaged along the chain.
 
     Examples
     --------

@@ -12,8 +12,11 @@ share h of the topics that each minibatch renews,
 .. math:: \bar n_{kw} \leftarrow (1 - h)\,\bar n_{kw} + h \tfrac DB n_{kw},
 
 so that :math:`\beta + \bar n` is the mean of the flow (:mod:`.flow`) given the counts that drove
-it. Most words of a vocabulary occur a few times: a draw of their weights says more about the noise
-than about the word, and neighbouring draws share that noise, so that their average keeps it.
+it. A minibatch has no less weight than its share of the documents so far: the first ones are the
+smallest, and know least of the topics.
+
+Most words of a vocabulary occur a few times: a draw of their weights says more about its noise than
+about the word, and neighbouring draws share that noise, so that their average keeps it.
 """
 
 from dataclasses import dataclass
@@ -32,30 +35,36 @@ class ExpectedTopics:
     """Running average of the counts, ``scale * counts`` (V, P), and the prior weight of a word.
 
     The scale falls with every minibatch, so that words which a minibatch lacks are not touched.
+    ``n_seen`` documents were averaged, counted as often as they came.
     """
 
     counts: FloatArray
     n_topics: int
     beta: float
     scale: float = 1.0
+    n_seen: int = 0
 
     @classmethod
     def nothing(cls, n_words: int, width: int, n_topics: int, beta: float) -> "ExpectedTopics":
         """Before the first minibatch."""
         return cls(np.zeros((n_words, width), dtype=np.float32), n_topics, beta)
 
-    def fade(self, share: float) -> float:
+    def fade(self, share: float, n_documents: int) -> float:
         """Let a share of the average go; returns the factor with which new counts take its place.
+
+        ``share`` is the least, for counts that come from ``n_documents`` documents.
 
         Examples
         --------
         >>> from bayesmargin.models.medlda.expected import ExpectedTopics
         >>> average = ExpectedTopics.nothing(1, 1, 1, 0.5)
         >>> for count, share in ((8.0, 1.0), (4.0, 0.25)):
-        ...     average.counts += average.fade(share) * count
+        ...     average.counts += average.fade(share, 10) * count
         >>> average.topics()
-        array([[7.5]], dtype=float32)
+        array([[6.5]], dtype=float32)
         """
+        self.n_seen += n_documents
+        share = max(share, n_documents / self.n_seen)
         left = (1.0 - share) * self.scale
         if left < _SMALLEST:
             self.counts *= np.float32(left)

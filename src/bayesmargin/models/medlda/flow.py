@@ -253,24 +253,3 @@ def clear_counts(counts: IntArray, words: IntArray) -> None:
     for i in range(words.shape[0]):
         for k in range(counts.shape[1]):
             counts[words[i], k] = 0
-
-
-@borrowing_jit
-def add_expected(
-    topics: FloatArray,
-    moved: FloatArray,
-    n_topics: int,
-    beta: float,
-    clock: float,
-    scale: FloatArray,
-    total: FloatArray,
-) -> None:
-    """Add the expected topics at the time ``clock``, times ``scale`` (topics), to ``total``."""
-    real = topics.dtype.type
-    prior = real(beta)
-    for word in range(topics.shape[0]):
-        early, late = real(np.exp(moved[word, 0] - clock)), real(np.exp(moved[word, 1] - clock))
-        for k in range(n_topics):
-            value = topics[word, k]
-            decay = late if value < real(0.0) else early
-            total[word, k] += scale[k] * (prior + (abs(value) - prior) * decay)

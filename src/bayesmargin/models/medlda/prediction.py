@@ -34,6 +34,9 @@ from bayesmargin.types import FloatArray, IntArray
 
 # Starts of a document over all states at least; sweeps after a start, and those averaged then.
 N_STARTS, N_WARM, N_KEPT = 10, 5, 3
+# Averages over few words are noisy, and cheap: short documents are started until their starts have
+# so many words, though not more than MOST_STARTS times.
+STARTED_WORDS, MOST_STARTS = 1000, 100
 _CHUNK = 256
 
 
@@ -49,17 +52,23 @@ def infer_documents(
     alpha: float,
     seed: int,
     n_starts: int,
+    n_started: int,
     shares: FloatArray,
     work: Workspace,
 ) -> None:
-    """Average topic shares of documents ``first`` to ``last`` under one draw."""
+    """Average topic shares of documents ``first`` to ``last`` under one draw.
+
+    A document has ``n_starts`` starts, a short one as many as have ``n_started`` words, at most
+    ``MOST_STARTS / N_STARTS`` times that.
+    """
     for d in range(first, last):
         document = words[offsets[d] : offsets[d + 1]]
         if document.shape[0] == 0:
             continue
         seed_stream(stream, seed, document)
         work.factor[:] = 0
-        for _ in range(n_starts):
+        more = min(n_started // document.shape[0], n_starts * (MOST_STARTS // N_STARTS))
+        for _ in range(max(n_starts, more)):
             start_document(stream, document, topics, scale, alpha, work)
             for sweep in range(N_WARM + N_KEPT):
                 sweep_plain(stream, document, topics, scale, alpha, sweep >= N_WARM, work)
@@ -82,7 +91,8 @@ def infer(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean topic shares (n, K) and mean scores (n, L) over the states of the posterior.
 
-    These are the last ``n_draws`` draws, or for None the best that is known of the topics.
+    These are the last ``n_draws`` draws, or for None all that is known, with starts enough for
+    short documents.
     ``visit(draw, shares)`` sees the shares under each.
     """
     n_documents, n_topics = documents.n_documents, posterior.n_topics
@@ -94,6 +104,7 @@ def infer(
     empty = documents.lengths == 0
     states = posterior.states(n_draws)
     n_starts = -(-N_STARTS // len(states))
+    n_started = 0 if n_draws is not None else -(-STARTED_WORDS // len(states))
     chunks = range(0, n_documents, _CHUNK)
     with Crew(n_threads, lambda: make_workspace(n_classes, width, longest)) as crew:
         for draw, topics, coef in states:
@@ -113,6 +124,7 @@ def infer(
                     alpha,
                     seed + draw,  # noqa: B023
                     n_starts,
+                    n_started,
                     shares,  # noqa: B023
                     work,
                 )

@@ -128,7 +128,10 @@ class Chain:
         gradient, totals = self._sample(documents, signs, chosen, coef, crew)
         slope = coef / settings.prior_variance - inflation * gradient
         self.coef = self.mover.after(coef, slope, self.generators[0])
-        counts = self._gather(words, inflation, crew, expected)
+        factor = 0.0
+        if expected is not None:
+            factor = inflation * expected.fade(settings.renewed(self.time), chosen.shape[0])
+        counts = self._gather(words, factor, crew, expected)
         if settings.topic_sampler == "sgrld" and self.time > 0:
             self._step_all(words, counts, totals, inflation, crew)
         else:
@@ -208,14 +211,11 @@ class Chain:
         return gradients.sum(axis=0)[:, : settings.n_topics], totals.sum(axis=0)
 
     def _gather(
-        self, words: IntArray, inflation: float, crew: Crew, expected: ExpectedTopics | None
+        self, words: IntArray, factor: float, crew: Crew, expected: ExpectedTopics | None
     ) -> IntArray:
-        """The counts of all threads in one array; they also enter the ``expected`` topics."""
+        """The counts of all threads in one array; times ``factor`` they are ``expected``."""
         shares = cut(len(words))
         counts, *others = [tool.counts for tool in crew.tools]
-        factor = 0.0
-        if expected is not None:
-            factor = inflation * expected.fade(self.settings.renewed(self.time))
 
         def gather(share: int, _: Tool) -> None:
             part = words[shares[share]]
