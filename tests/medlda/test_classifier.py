@@ -134,9 +134,9 @@ def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
         model.predict(new, draws=0)
 
 
-def test_many_topics_keep_more_draws_by_default():
-    assert resolve(MedLDAClassifier(n_topics=100), 3, 50).n_draws == 10
-    assert resolve(MedLDAClassifier(n_topics=101), 3, 50).n_draws == 20
+def test_ten_draws_are_kept_unless_users_ask_for_others():
+    assert resolve(MedLDAClassifier(), 3, 50).n_draws == 10
+    assert resolve(MedLDAClassifier(n_topics=400), 3, 50).n_draws == 10
     assert resolve(MedLDAClassifier(n_topics=400, n_draws=3), 3, 50).n_draws == 3
 
 

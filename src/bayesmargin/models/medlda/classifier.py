@@ -65,8 +65,8 @@ class MedLDAClassifier(
         Independent chains. Topic posteriors have many modes, and chains find different ones: scores
         averaged over chains are better than those of a longer chain.
     n_draws : int or None, default=None
-        Posterior draws kept in a chain (spread over its second half): 10, and 20 for more than 100
-        topics. Predictions average their weights.
+        Posterior draws kept in a chain (spread over its second half), of which predictions average
+        the weights; None is 10.
     n_passes : int or None, default=None
         Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
         for "pa".

@@ -20,8 +20,7 @@ PASSES = {"ssgrld": 6, "gibbs": 60, "pa": 1}
 # many sweeps ("gibbs") or more documents than there are ("pa") to find the topics of labels.
 COSTS = {"ssgrld": 1.0, "gibbs": 4.0, "pa": 64.0}
 MIN_STEPS = 150
-# Draws of a chain. With many topics each has few words, a draw is noisier, and more are averaged.
-N_DRAWS, MANY_TOPICS, N_DRAWS_MANY = 10, 100, 20
+N_DRAWS = 10
 # Documents that a stream of unknown length is taken to have at least. With fewer the priors would
 # outweigh the first minibatches, and topics that start as noise do not recover.
 UNKNOWN_SIZE = 10_000
@@ -124,9 +123,6 @@ def resolve(
     ``signs`` are all labels (documents x classifiers), None where they are not known yet.
     """
     rule = model.multi_class if n_classifiers > 1 else "multi_task"
-    n_draws = model.n_draws
-    if n_draws is None:
-        n_draws = N_DRAWS_MANY if model.n_topics > MANY_TOPICS else N_DRAWS
     kind = LabelSetHinge if rule == "crammer_singer" else MultiTaskHinge
     hinge = kind(COSTS[model.method] if model.C is None else float(model.C), float(model.margin))
     scale = model.prior_scale
@@ -136,7 +132,7 @@ def resolve(
     return Resolved(
         alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),
         n_passes=PASSES[model.method] if model.n_passes is None else int(model.n_passes),
-        n_draws=int(n_draws),
+        n_draws=N_DRAWS if model.n_draws is None else int(model.n_draws),
         rule=rule,
         hinge=hinge,
         prior_scale=float(scale),
