@@ -148,6 +148,17 @@ def test_short_documents_are_started_more_often():
     np.testing.assert_array_equal(few, many)
 
 
+def test_more_topics_have_more_starts():
+    """Topics that explain a document alike: each start ends near one of two hundred corners."""
+    words = [0] * 60
+    sizes = []
+    for n_topics in (20, 200):
+        posterior = make_posterior([np.full((n_topics, 2), 0.5)])
+        shares = shares_by_seed(posterior, words, 0.2 / n_topics, None, 20)
+        sizes.append((shares > 0.5 / (60.0 * 200.0)).sum(axis=1).mean())
+    assert sizes[1] > 1.5 * sizes[0]
+
+
 @pytest.fixture(scope="module")
 def rare():
     """Documents of four classes, each with a thousand words of its own that seldom occur."""

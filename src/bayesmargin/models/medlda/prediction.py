@@ -32,11 +32,12 @@ from bayesmargin.models.medlda.posterior import TopicPosterior, inverse_sums
 from bayesmargin.models.medlda.streams import seed_stream
 from bayesmargin.types import FloatArray, IntArray
 
-# Starts of a document over all states at least; sweeps after a start, and those averaged then.
-N_STARTS, N_WARM, N_KEPT = 10, 5, 3
+# Starts of a document over all states: so many, and one for every TOPICS_A_START topics, since more
+# topics have more modes. Sweeps after a start, and those averaged then.
+N_STARTS, TOPICS_A_START, N_WARM, N_KEPT = 10, 10, 5, 3
 # Averages over few words are noisy, and cheap: short documents are started until their starts have
-# so many words, though not more than MOST_STARTS times.
-STARTED_WORDS, MOST_STARTS = 1000, 100
+# so many words, though not more than SHORT times as often.
+STARTED_WORDS, SHORT = 1000, 10
 _CHUNK = 256
 
 
@@ -58,8 +59,8 @@ def infer_documents(
 ) -> None:
     """Average topic shares of documents ``first`` to ``last`` under one draw.
 
-    A document has ``n_starts`` starts, a short one as many as have ``n_started`` words, at most
-    ``MOST_STARTS / N_STARTS`` times that.
+    A document has ``n_starts`` starts; a short one as many as have ``n_started`` words, though not
+    more than ``SHORT * n_starts``.
     """
     for d in range(first, last):
         document = words[offsets[d] : offsets[d + 1]]
@@ -67,7 +68,7 @@ def infer_documents(
             continue
         seed_stream(stream, seed, document)
         work.factor[:] = 0
-        more = min(n_started // document.shape[0], n_starts * (MOST_STARTS // N_STARTS))
+        more = min(n_started // document.shape[0], SHORT * n_starts)
         for _ in range(max(n_starts, more)):
             start_document(stream, document, topics, scale, alpha, work)
             for sweep in range(N_WARM + N_KEPT):
@@ -103,7 +104,7 @@ def infer(
     scores = np.zeros((n_documents, n_classes))
     empty = documents.lengths == 0
     states = posterior.states(n_draws)
-    n_starts = -(-N_STARTS // len(states))
+    n_starts = -(-max(N_STARTS, n_topics // TOPICS_A_START) // len(states))
     n_started = 0 if n_draws is not None else -(-STARTED_WORDS // len(states))
     chunks = range(0, n_documents, _CHUNK)
     with Crew(n_threads, lambda: make_workspace(n_classes, width, longest)) as crew:
