@@ -41,6 +41,8 @@ class Corpus:
         Over the documents, by method.
     n_chains : int
         Runs of every method from different seeds; their figures are averaged.
+    integrated : bool
+        Judge a chain with its topics integrated out, instead of by the mean over its draws.
     """
 
     key: str
@@ -54,6 +56,7 @@ class Corpus:
     n_topics: int
     passes: dict[str, int]
     n_chains: int = 1
+    integrated: bool = False
 
 
 def accuracy(truth: Any, found: Any) -> float:
@@ -72,7 +75,7 @@ def macro(truth: Any, found: Any) -> float:
 
 
 def follow(corpus: Corpus, method: str, cost: float, seed: int, growth: float) -> Looks:
-    """One chain as it learns: the better of its last draw and of all kept ones.
+    """One chain as it learns: the better of its last draw and of all that it knows.
 
     A look is taken whenever ``growth`` times as many documents were read as at the last one.
     """
@@ -89,6 +92,7 @@ def follow(corpus: Corpus, method: str, cost: float, seed: int, growth: float) -
     run = TopicRun(model, corpus.X, corpus.y)
     n_steps = n_passes if method == "gibbs" else np.inf
     documents = to_documents(check_counts(corpus.new, "experiment"))
+    kept = None if corpus.integrated else run.training.resolved.n_draws
     for step in run.steps(n_passes):
         last = step == n_steps or run.documents_seen >= n_passes * corpus.X.shape[0]
         if run.documents_seen < following and not last:
@@ -96,7 +100,7 @@ def follow(corpus: Corpus, method: str, cost: float, seed: int, growth: float) -
         following = run.documents_seen * growth
         found = [
             corpus.score(corpus.truth, run.training.code.decide(run.scores(documents, draws), 0.0))
-            for draws in (1, None)
+            for draws in (1, kept)
         ]
         looks.append(
             {"documents": run.documents_seen, "seconds": run.watch.seconds, "score": max(found)}

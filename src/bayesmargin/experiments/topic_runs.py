@@ -60,8 +60,8 @@ class TopicRun:
             yield step
 
     def scores(self, documents: Documents, draws: int | None = None) -> FloatArray:
-        """Class scores of new documents, averaged over the draws kept so far, as in the paper."""
-        return self.training.infer(documents, draws or self.training.resolved.n_draws)[1]
+        """Class scores of new documents, over the last ``draws`` or with topics integrated out."""
+        return self.training.infer(documents, draws)[1]
 
 
 def compile_methods(n_classes: int, rule: str) -> None:
