@@ -213,7 +213,7 @@ class Chain:
     def _gather(
         self, words: IntArray, factor: float, crew: Crew, expected: ExpectedTopics | None
     ) -> IntArray:
-        """The counts of all threads in one array; times ``factor`` they are ``expected``."""
+        """The counts of all threads in one array; times ``factor`` they enter ``expected``."""
         shares = cut(len(words))
         counts, *others = [tool.counts for tool in crew.tools]
 
@@ -261,12 +261,7 @@ class Chain:
         self.deviation = self.deviation * np.exp(-step) + change.sum(axis=0)
 
     def _step_all(
-        self,
-        words: IntArray,
-        counts: IntArray,
-        totals: FloatArray,
-        inflation: float,
-        crew: Crew,
+        self, words: IntArray, counts: IntArray, totals: FloatArray, inflation: float, crew: Crew
     ) -> None:
         r"""Langevin steps, whose drift reaches all words.
 
@@ -276,9 +271,8 @@ class Chain:
         step not to follow.
         """
         settings, width = self.settings, self.topics.shape[1]
-        step = (
-            2.0 * settings.renewed(self.time) / (1.0 + inflation * totals.sum() / self.sums.sum())
-        )
+        ratio = inflation * totals.sum() / self.sums.sum()
+        step = 2.0 * settings.renewed(self.time) / (1.0 + ratio)
         rates = (1.0 + inflation * totals / self.sums).astype(np.float32)
         priors = np.zeros(width, dtype=np.float32)
         priors[: settings.n_topics] = settings.beta
@@ -287,11 +281,11 @@ class Chain:
         shares = cut(settings.n_words)
         sums = np.zeros((N_SHARES, width))
 
-        def move(place: int, _: Tool) -> None:
-            part = shares[place]
+        def move(share: int, _: Tool) -> None:
+            part = shares[share]
             low, high = np.searchsorted(words, [part.start, part.stop])
             step_sgrld(
-                self.lanes[place],
+                self.lanes[share],
                 self.topics[part],
                 marks[part],
                 counts[part],
@@ -300,7 +294,7 @@ class Chain:
                 inflation,
                 step,
                 np.zeros(width, dtype=np.float32),
-                sums[place],
+                sums[share],
             )
             clear_counts(counts, words[low:high])
 
