@@ -55,7 +55,10 @@ class OnlineLearner:
         step = 0.0 if model.weight_step is None else float(model.weight_step)
         mover = LangevinMover(step) if model.weights == "ssgld" else ThermostatMover(step)
         self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
-        self.posterior = TopicPosterior(model.n_topics)
+        expected = ExpectedTopics.nothing(
+            *self.chain.topics.shape, settings.n_topics, settings.beta
+        )
+        self.posterior = TopicPosterior(model.n_topics, expected=expected)
         self._n_draws, self._n_threads = resolved.n_draws, n_threads
         self._crew: Crew | None = None
 
@@ -63,12 +66,6 @@ class OnlineLearner:
         """One minibatch."""
         if self._crew is None:
             self._crew = Crew(self._n_threads, self.chain.make_tool)
-        if self.chain.time == 0:
-            words, width = self.chain.topics.shape
-            settings = self.chain.settings
-            self.posterior.expected = ExpectedTopics.nothing(
-                words, width, settings.n_topics, settings.beta
-            )
         self.chain.step(documents, signs, chosen, total, self._crew, self.posterior.expected)
         if self.posterior.due(self.chain.time, self._n_draws):
             self.posterior.add(self.chain.current_topics(self._crew), self.chain.coef)

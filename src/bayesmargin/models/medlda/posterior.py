@@ -27,7 +27,8 @@ class TopicPosterior:
         Steps that the chain will make, where that is known.
     expected : ExpectedTopics or None
         The topics given the counts along the chain, without the noise of a draw. None where the
-        draws themselves have none, being the means given the topics of all words.
+        draws themselves have none, being the means given the topics of all words, and in models
+        saved before there were expected topics.
     """
 
     n_topics: int

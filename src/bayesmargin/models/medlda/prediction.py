@@ -93,8 +93,7 @@ def infer(
     """Mean topic shares (n, K) and mean scores (n, L) over the states of the posterior.
 
     These are the last ``n_draws`` draws, or for None all that is known, with starts enough for
-    short documents.
-    ``visit(draw, shares)`` sees the shares under each.
+    short documents. ``visit(draw, shares)`` sees the shares under each.
     """
     n_documents, n_topics = documents.n_documents, posterior.n_topics
     n_classes = posterior.coef[0].shape[0]
