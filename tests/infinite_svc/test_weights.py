@@ -31,10 +31,10 @@ THREE = (
 
 
 @jit
-def _run(method, rng, mixture, draws):
+def _run(method, source, mixture, draws):
     for t in range(draws.shape[0]):
         refresh_anchor(0, mixture)
-        update_experts(method, rng, mixture)
+        update_experts(method, source, mixture)
         copy_matrix(mixture.components.weights[0], draws[t])
 
 
@@ -47,7 +47,7 @@ def _draws(problem, method, number, seed=3):
         np.zeros(len(labels), int), int(labels.max()) + 1, 1.0,
     )  # fmt: skip
     draws = np.empty((number, *chain.components.weights.shape[1:]))
-    _run(method, chain.rng, chain.mixture, draws)
+    _run(method, chain._source(), chain.mixture, draws)
     return draws[number // 20 :]
 
 

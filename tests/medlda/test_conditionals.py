@@ -11,7 +11,6 @@ from bayesmargin.models.medlda.conditionals import (
 )
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge, excess
-from bayesmargin.models.medlda.streams import seed_stream
 from bayesmargin.models.medlda.supervised import (
     choose_piece,
     log_conditional,
@@ -19,6 +18,7 @@ from bayesmargin.models.medlda.supervised import (
     score_document,
     sweep_document,
 )
+from bayesmargin.streams import seed_stream
 
 from .compiled import jit
 from .enumeration import (

@@ -12,8 +12,8 @@ from bayesmargin.models.medlda.flow import (
     list_words,
     quantile_table,
 )
-from bayesmargin.models.medlda.streams import next_bits
 from bayesmargin.models.medlda.topics import step_sgrld
+from bayesmargin.streams import next_bits
 
 from .compiled import jit
 

@@ -18,6 +18,7 @@ slacks at the kink (shared among the classes), estimated on a few dozen members.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from bayesmargin.models.infinite_svc.dense import (
 )
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
+from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
 _SAMPLE = 64
@@ -159,7 +161,7 @@ def note_sharpness(components: Components, slot: int, value: float) -> None:
 
 @inner_borrowing_jit
 def whitened_gradient(
-    rng: np.random.Generator,
+    source: Any,
     slot: int,
     batch: int,
     mixture: Mixture,
@@ -178,7 +180,7 @@ def whitened_gradient(
     weights = components.weights[slot]
     gradient[:, :] = 0.0
     used = min(batch, count)
-    first = begin if used in (0, count) else begin + min(int(rng.random() * count), count - 1)
+    first = begin if used in (0, count) else begin + min(int(uniform(source) * count), count - 1)
     near = 0
     for turn in range(used):
         place = first + turn

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import DirectCaller, borrowing_jit
 from bayesmargin.models.infinite_svc.assignments import sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
@@ -36,7 +36,8 @@ from bayesmargin.models.infinite_svc.state import (
 from bayesmargin.models.infinite_svc.weighing import make_work
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
-from bayesmargin.models.infinite_svc.weights_sweep import update_experts
+from bayesmargin.models.infinite_svc.weights_sweep import EXACT_METHODS, update_experts
+from bayesmargin.streams import seed_from_generator
 from bayesmargin.types import FloatArray, IntArray
 
 _MOST_RADII = 250_000_000
@@ -114,6 +115,9 @@ class Chain:
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
     )
 
+    _call: DirectCaller = dataclasses.field(default_factory=DirectCaller, repr=False)
+    _stream: Any = dataclasses.field(default_factory=lambda: np.zeros(1, np.uint64), repr=False)
+
     @property
     def mixture(self) -> Mixture:
         """The state as the kernels take it; made anew, for parts are replaced when they grow."""
@@ -137,8 +141,19 @@ class Chain:
         tries[:] = 0
 
     def warm_weights(self, passes: int) -> None:
-        """Start the experts near their posterior by a few passes of exact augmentation."""
+        """Start the experts near their posterior by a few passes of exact augmentation.
+
+        What will move them later is looked up, too.
+        """
         update_experts(Augmentation(passes), self.rng, self.mixture)
+        self._call.look_up(update_experts, self.settings.method, self._source(), self.mixture)
+
+    def _source(self) -> Any:
+        """What the weights are drawn from; exact methods need normal variates of a generator."""
+        if isinstance(self.settings.method, EXACT_METHODS):
+            return self.rng
+        seed_from_generator(self._stream, self.rng)
+        return self._stream
 
     def sweep(self) -> None:
         """Move the assignments, the components, the concentration and the weights once."""
@@ -159,7 +174,7 @@ class Chain:
                 *self.settings.prior,
             )
         later = time.thread_time()
-        update_experts(self.settings.method, self.rng, self.mixture)
+        self._call(update_experts, self.settings.method, self._source(), self.mixture)
         end = time.thread_time()
         self.seconds["assignments"] += middle - start
         self.seconds["split_merge"] += later - middle
@@ -168,7 +183,8 @@ class Chain:
     def _sweep_assignments(self) -> int:
         position = moved = 0
         while position < len(self.visits):
-            position, change = sweep_assignments(
+            position, change = self._call(
+                sweep_assignments,
                 self.rng,
                 self.visits,
                 position,
@@ -197,7 +213,8 @@ class Chain:
     def _split_merge(self) -> None:
         for _ in range(self.settings.proposals):
             self._make_room()
-            split_merge(
+            self._call(
+                split_merge,
                 self.rng,
                 self.mixture,
                 self.sides,

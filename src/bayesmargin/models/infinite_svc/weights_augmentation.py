@@ -30,7 +30,7 @@ from bayesmargin.models.infinite_svc.dense import (
 )
 from bayesmargin.models.infinite_svc.experts import fill_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
-from bayesmargin.models.infinite_svc.weights import update_expert
+from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
 from bayesmargin.random import augmentation_precision
 from bayesmargin.types import FloatArray, IntArray
 
@@ -159,11 +159,17 @@ def member_scores(members: IntArray, rows: Rows, weights: FloatArray) -> FloatAr
 
 
 @implements(update_expert, Augmentation)
-def _update(method: Augmentation, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+def _update(
+    method: Augmentation,
+    source: np.random.Generator,
+    slot: int,
+    mixture: Mixture,
+    scratch: Scratch,
+) -> None:
     rows, assignment, components, base, hinge = mixture
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     weights = components.weights[slot]
     scores = member_scores(members, rows, weights)
     for _ in range(method.passes):
-        gibbs_pass(rng, members, rows, hinge, base.weight_scale, weights, scores)
-        recentre(rng, weights, base.weight_scale)
+        gibbs_pass(source, members, rows, hinge, base.weight_scale, weights, scores)
+        recentre(source, weights, base.weight_scale)

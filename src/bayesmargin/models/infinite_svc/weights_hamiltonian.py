@@ -27,7 +27,7 @@ from bayesmargin.models.infinite_svc.experts import (
     winning_option,
 )
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
-from bayesmargin.models.infinite_svc.weights import update_expert
+from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
 from bayesmargin.types import FloatArray, IntArray
 
 _SLACK_DENSITY = 0.25
@@ -68,7 +68,13 @@ def _energy_and_gradient(
 
 
 @implements(update_expert, Hamiltonian)
-def _update(method: Hamiltonian, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+def _update(
+    method: Hamiltonian,
+    source: np.random.Generator,
+    slot: int,
+    mixture: Mixture,
+    scratch: Scratch,
+) -> None:
     rows, assignment, components, base, hinge = mixture
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     weights = components.weights[slot]
@@ -82,8 +88,8 @@ def _update(method: Hamiltonian, rng: np.random.Generator, slot: int, mixture: M
     momentum = np.empty_like(weights)
     for y in range(weights.shape[0]):
         for j in range(weights.shape[1]):
-            momentum[y, j] = rng.standard_normal()
-    step = method.step * (0.8 + 0.4 * rng.random())
+            momentum[y, j] = source.standard_normal()
+    step = method.step * (0.8 + 0.4 * source.random())
     scale = base.weight_scale
     energy = _energy_and_gradient(weights, members, rows, scale, hinge, scores, gradient)
     before = energy + 0.5 * squared_norm(momentum)
@@ -98,7 +104,7 @@ def _update(method: Hamiltonian, rng: np.random.Generator, slot: int, mixture: M
             energy = _energy_and_gradient(weights, members, rows, scale, hinge, scores, gradient)
     after = energy + 0.5 * squared_norm(momentum)
     components.tries[0] += 1
-    if math.log(rng.random()) < before - after:
+    if math.log(source.random()) < before - after:
         components.tries[1] += 1
     else:
         copy_matrix(previous, weights)

@@ -3,9 +3,7 @@ r"""SSGLD: stochastic subgradient Langevin steps for every expert, in a fixed me
 .. math:: \tilde\eta \leftarrow \tilde\eta - \tfrac{h^2}{2}\,\hat g(\tilde\eta) + h\,\nu
 """
 
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from bayesmargin.compiling import implements
 from bayesmargin.models.infinite_svc.anchor import (
@@ -15,7 +13,8 @@ from bayesmargin.models.infinite_svc.anchor import (
     whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.models.infinite_svc.weights import update_expert
+from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.noise import fill_noise
 
 
 class Langevin(NamedTuple):
@@ -27,20 +26,20 @@ class Langevin(NamedTuple):
     renewal: int  #: sweeps between two estimates of the metric
 
 
-@implements(update_expert, Langevin)
-def _update(method: Langevin, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
+@implements(update_expert, Langevin, borrows=True)
+def _update(method: Langevin, source: Any, slot: int, mixture: Mixture, scratch: Scratch) -> None:
     count_update(slot, method.renewal, mixture)
     _, assignment, components, _, _ = mixture
     weights, whitener = components.weights[slot], components.whitener[slot]
-    width = components.width[slot]
-    scores = np.empty(weights.shape[0])
-    gradient, change = np.empty_like(weights), np.empty_like(weights)
+    width, change = components.width[slot], scratch.force
+    kick = scratch.noise.reshape(weights.shape)
     drift = 0.5 * method.step * method.step
     used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
     for turn in range(method.steps):
         batch = 0 if turn == 0 else used
-        whitened_gradient(rng, slot, batch, mixture, scores, gradient, change)
+        whitened_gradient(source, slot, batch, mixture, scratch.scores, scratch.gradient, change)
+        fill_noise(source, scratch.noise)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
-                change[y, j] = method.step * rng.standard_normal() - drift * change[y, j]
+                change[y, j] = method.step * kick[y, j] - drift * change[y, j]
         add_unwhitened(width, whitener, change, 1.0, weights)

@@ -10,18 +10,26 @@ import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.models.infinite_svc.weights import update_expert
+from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 
-METHODS = (Augmentation, Hamiltonian, Langevin, Thermostat)
+EXACT_METHODS = (Augmentation, Hamiltonian)
+METHODS = (*EXACT_METHODS, Langevin, Thermostat)
 
 
 @jit
-def update_experts(method: Any, rng: np.random.Generator, mixture: Mixture) -> None:
-    """Move the weights of every component in use."""
+def update_experts(method: Any, source: Any, mixture: Mixture) -> None:
+    """Move the weights of every component in use; ``source`` is a generator or a stream."""
     components = mixture.components
+    _, vectors, columns = components.weights.shape
+    scratch = Scratch(
+        np.empty(vectors * columns),
+        np.empty(vectors),
+        np.empty((vectors, columns)),
+        np.empty((vectors, columns)),
+    )
     for position in range(components.size[0]):
-        update_expert(method, rng, components.order[position], mixture)
+        update_expert(method, source, components.order[position], mixture, scratch)

@@ -13,13 +13,12 @@ This is the symmetric splitting integrator seen from the points where it takes i
 two half moves between two gradients are one. So the first step of a sweep takes its gradient at the
 anchor, where it is known exactly without touching a row.
 
-Momentum and thermostat belong to the component and live on from sweep to sweep.
+Momentum and thermostat belong to the component and live on from sweep to sweep. The variates
+:math:`\nu` are those of :mod:`bayesmargin.noise`.
 """
 
 import math
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import (
@@ -29,7 +28,9 @@ from bayesmargin.models.infinite_svc.anchor import (
     whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.models.infinite_svc.weights import update_expert
+from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.noise import fill_noise
+from bayesmargin.types import FloatArray
 
 
 class Thermostat(NamedTuple):
@@ -43,54 +44,62 @@ class Thermostat(NamedTuple):
 
 
 @inner_borrowing_jit
-def _step_at_anchor(
-    method: Thermostat, rng: np.random.Generator, slot: int, mixture: Mixture, friction: float
-) -> float:
+def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: FloatArray) -> None:
     """One step with the exact gradient and a multiple of the identity as metric, in one pass."""
     _, _, components, base, hinge = mixture
-    weights, momentum = components.weights, components.momentum
-    pull, width = components.pull, components.width[slot]
-    noise = math.sqrt(2.0 * method.diffusion * method.step)
-    damping = math.exp(-0.5 * friction * method.step)
+    weights, momentum = components.weights[slot].reshape(-1), components.momentum[slot].reshape(-1)
+    pull, width = components.pull[slot].reshape(-1), components.width[slot]
+    spread = math.sqrt(2.0 * method.diffusion * method.step)
+    damping = math.exp(-0.5 * components.thermostat[slot] * method.step)
     precision = 1.0 / (base.weight_scale * base.weight_scale)
     scaled = method.step * width
     square = 0.0
-    for y in range(weights.shape[1]):
-        for j in range(weights.shape[2]):
-            force = precision * weights[slot, y, j] - hinge.cost * pull[slot, y, j]
-            value = damping * momentum[slot, y, j] + noise * rng.standard_normal() - scaled * force
-            value *= damping
-            momentum[slot, y, j] = value
-            weights[slot, y, j] += scaled * value
-            square += value * value
-    return friction + method.step * (square / (weights.shape[1] * weights.shape[2]) - 1.0)
+    for i in range(weights.shape[0]):
+        force = precision * weights[i] - hinge.cost * pull[i]
+        value = damping * (damping * momentum[i] + spread * noise[i] - scaled * force)
+        momentum[i] = value
+        weights[i] += scaled * value
+        square += value * value
+    components.thermostat[slot] += method.step * (square / weights.shape[0] - 1.0)
 
 
-@implements(update_expert, Thermostat)
-def _update(method: Thermostat, rng: np.random.Generator, slot: int, mixture: Mixture) -> None:
-    count_update(slot, method.renewal, mixture)
+@inner_borrowing_jit
+def _steps_with_rows(
+    method: Thermostat, source: Any, first: int, slot: int, mixture: Mixture, scratch: Scratch
+) -> None:
+    """Steps ``first`` and later; all but step 0 read rows."""
     _, assignment, components, _, _ = mixture
     weights, momentum = components.weights[slot], components.momentum[slot]
     width, whitener = components.width[slot], components.whitener[slot]
-    scores = np.empty(weights.shape[0])
-    gradient, force = np.empty_like(weights), np.empty_like(weights)
-    noise = math.sqrt(2.0 * method.diffusion * method.step)
+    noise, scores, gradient, force = scratch
+    kick = noise.reshape(weights.shape)
+    spread = math.sqrt(2.0 * method.diffusion * method.step)
     friction = components.thermostat[slot]
     used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
-    for turn in range(method.steps):
-        if turn == 0 and width > 0.0:
-            friction = _step_at_anchor(method, rng, slot, mixture, friction)
-            continue
+    for turn in range(first, method.steps):
         batch = 0 if turn == 0 else used
-        whitened_gradient(rng, slot, batch, mixture, scores, gradient, force)
+        whitened_gradient(source, slot, batch, mixture, scores, gradient, force)
+        fill_noise(source, noise)
         damping = math.exp(-0.5 * friction * method.step)
         square = 0.0
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
-                kick = noise * rng.standard_normal() - method.step * force[y, j]
-                value = damping * (damping * momentum[y, j] + kick)
+                push = spread * kick[y, j] - method.step * force[y, j]
+                value = damping * (damping * momentum[y, j] + push)
                 momentum[y, j] = value
                 square += value * value
         add_unwhitened(width, whitener, momentum, method.step, weights)
         friction += method.step * (square / weights.size - 1.0)
     components.thermostat[slot] = friction
+
+
+@implements(update_expert, Thermostat, borrows=True)
+def _update(method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: Scratch) -> None:
+    count_update(slot, method.renewal, mixture)
+    first = 0
+    if mixture.components.width[slot] > 0.0:
+        fill_noise(source, scratch.noise)
+        _step_at_anchor(method, slot, mixture, scratch.noise)
+        first = 1
+    if first < method.steps:
+        _steps_with_rows(method, source, first, slot, mixture, scratch)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import borrowing_jit
-from bayesmargin.models.medlda.streams import uniform
+from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
 LANES = 8

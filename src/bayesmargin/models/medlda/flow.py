@@ -24,7 +24,7 @@ from scipy.special import gammainccinv, gammaincinv
 
 from bayesmargin.compiling import borrowing_jit
 from bayesmargin.models.medlda.exponential import exponential
-from bayesmargin.models.medlda.streams import next_bits
+from bayesmargin.streams import next_bits
 from bayesmargin.types import FloatArray, IntArray
 
 _S31, _S32 = np.uint64(31), np.uint64(32)

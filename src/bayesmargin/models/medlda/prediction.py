@@ -29,7 +29,7 @@ from bayesmargin.models.medlda.conditionals import (
 from bayesmargin.models.medlda.crew import Crew
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.posterior import TopicPosterior, inverse_sums
-from bayesmargin.models.medlda.streams import seed_stream
+from bayesmargin.streams import seed_stream
 from bayesmargin.types import FloatArray, IntArray
 
 # Starts of a document over all states: so many, and one for every TOPICS_A_START topics, since more

@@ -17,7 +17,7 @@ from bayesmargin.compiling import borrowing_jit
 from bayesmargin.models.medlda.conditionals import Workspace, draw_from_logs, draw_topic
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import active_piece, excess, hinge_value
-from bayesmargin.models.medlda.streams import uniform
+from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
 # Rejections of one word after which the piece is renewed, and after which all topics are weighed.
