@@ -3,10 +3,14 @@
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
+import numba
 import numpy as np
+import pytest
 
 from bayesmargin import compiling
+from bayesmargin.streams import next_bits, uniform
 
 
 def test_hash_depends_on_imported_modules(monkeypatch):
@@ -97,3 +101,41 @@ def test_import_of_the_package_is_quick_and_light():
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert time.perf_counter() - began < 2.0
     assert found.stdout.strip() == "[]"
+
+
+class _Pair(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+class _Other(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+@compiling.jit
+def _dot_of(pair, factor):
+    return factor * np.sum(pair.first * pair.second)
+
+
+def test_a_direct_caller_looks_at_types_once_for_each_class_of_the_first_argument(monkeypatch):
+    looked, call = [], compiling.DirectCaller()
+    typeof = numba.typeof
+    monkeypatch.setattr(numba, "typeof", lambda value: looked.append(value) or typeof(value))
+    for kind in (_Pair, _Other):
+        for n in range(1, 5):
+            pair = kind(np.arange(float(n)), np.full(n, 2.0))
+            assert call(_dot_of, pair, 0.5) == pytest.approx(n * (n - 1) / 2)
+    assert len(looked) == 4
+
+
+def test_a_direct_caller_tells_kernels_apart():
+    call, stream = compiling.DirectCaller(), np.zeros(1, np.uint64)
+    bits = call(next_bits, stream)
+    assert 0.0 <= call(_uniform_of, stream) < 1.0
+    assert bits == next_bits(np.zeros(1, np.uint64))
+
+
+@compiling.jit
+def _uniform_of(stream):
+    return uniform(stream)

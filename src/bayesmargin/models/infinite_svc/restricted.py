@@ -11,15 +11,20 @@ from bayesmargin.models.infinite_svc.proposal_rows import Proposal
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray
 
+_LAUNCH_ROWS = 1000
+
 
 @inner_borrowing_jit
-def fill_sides(proposal: Proposal, rows: Rows, base: Base) -> None:
-    """Statistics of the two sides: an anchor each, and the others as ``side_of`` says."""
+def fill_sides(proposal: Proposal, rows: Rows, base: Base, stride: int) -> None:
+    """Statistics of the two sides: an anchor each, and the others as ``side_of`` says.
+
+    Of the others every ``stride``-th counts.
+    """
     first, second, others, side_of, sides, features = proposal
     for side in range(2):
         fill_features(rows.covariates[first if side == 0 else second], sides.moment[side])
         sides.population[side] = 1
-    for i in range(others.shape[0]):
+    for i in range(0, others.shape[0], stride):
         fill_features(rows.covariates[others[i]], features)
         moment = sides.moment[side_of[i]]
         for position in range(features.shape[0]):
@@ -41,21 +46,25 @@ def _log_odds(sides: Components, base: Base, features: FloatArray) -> float:
 
 @inner_borrowing_jit
 def launch(proposal: Proposal, rows: Rows, base: Base, rounds: int) -> None:
-    """Deterministic start of a split: nearer anchor, then rounds of hard assignment."""
+    """Deterministic start of a split: nearer anchor, then rounds of hard assignment.
+
+    Of many rows an even part, at least :data:`_LAUNCH_ROWS`, shapes the two sides.
+    """
     first, second, others, side_of, sides, features = proposal
     left, right = rows.covariates[first], rows.covariates[second]
-    for i in range(others.shape[0]):
+    stride = max(1, others.shape[0] // _LAUNCH_ROWS)
+    for i in range(0, others.shape[0], stride):
         row = rows.covariates[others[i]]
         gap = 0.0
         for j in range(row.shape[0]):
             gap += (row[j] - left[j]) ** 2 - (row[j] - right[j]) ** 2
         side_of[i] = 1 if gap > 0.0 else 0
-    fill_sides(proposal, rows, base)
+    fill_sides(proposal, rows, base, stride)
     for _ in range(rounds):
-        for i in range(others.shape[0]):
+        for i in range(0, others.shape[0], stride):
             fill_features(rows.covariates[others[i]], features)
             side_of[i] = 1 if _log_odds(sides, base, features) > 0.0 else 0
-        fill_sides(proposal, rows, base)
+        fill_sides(proposal, rows, base, stride)
 
 
 @inner_borrowing_jit

@@ -5,7 +5,8 @@ whose weights are not conjugate. A row i is drawn; half of the proposals draw j 
 of i and try to split it:
 
 1. a *launch* partition of its members gives each row to the anchor it is nearer to, and is then
-   improved by a few rounds of hard assignment to the two Gaussians;
+   improved by a few rounds of hard assignment to the two Gaussians (of a large component an even
+   part of the rows does);
 2. every row falls on a side at random, by the Gaussians of the launch: probability :math:`q(Z)`;
 3. the side of i keeps the weights; the side of j draws new ones from :math:`q_\theta`, a Gaussian
    whose parameters come from a short augmentation chain on the rows of that side.
@@ -148,7 +149,7 @@ def split_merge(
         for position in range(others.shape[0]):
             side_of[position] = 1 if assignment.slot[others[position]] == partner else 0
     log_scan = allocate(rng, proposal, rows, base, splitting)
-    fill_sides(proposal, rows, base)
+    fill_sides(proposal, rows, base, 1)
     right = scratch.right[: fill_right(j, others, side_of, scratch.right)]
     direction = 1.0 if splitting else -1.0
     log_ratio = _log_partition_ratio(sides, base, concentration, rows.labels.shape[0]) - log_scan

@@ -4,11 +4,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.cluster import KMeans
 
 from bayesmargin.types import FloatArray, IntArray
 
 _SMALL = 3000
+_ROWS_A_CLUSTER = 100
 _MOST_CLUSTERS = 100
 
 
@@ -37,17 +38,21 @@ def default_clusters(rows: int) -> int:
 
 
 def first_partition(X: FloatArray, clusters: int, seed: int) -> IntArray:
-    """K-means labels; fewer clusters when there are not enough distinct rows."""
-    sample = X[:_SMALL]
-    distinct = len(np.unique(sample, axis=0)) if len(sample) else 1
+    """K-means labels; fewer clusters when there are not enough distinct rows.
+
+    Of a large data set a sample of the rows places the clusters.
+    """
+    size = min(len(X), max(_SMALL, _ROWS_A_CLUSTER * clusters))
+    sample = X
+    if size < len(X):
+        chosen = np.random.default_rng(seed).choice(len(X), size, replace=False, shuffle=False)
+        sample = X[chosen]
+    distinct = len(np.unique(sample[:_SMALL], axis=0)) if len(X) else 1
     clusters = min(clusters, distinct, len(X))
     if clusters <= 1 or X.shape[1] == 0:
         return np.zeros(len(X), np.int64)
-    if len(X) > _SMALL:
-        model = MiniBatchKMeans(clusters, random_state=seed, n_init=1, batch_size=2048)
-    else:
-        model = KMeans(clusters, random_state=seed, n_init=1)
-    labels: IntArray = model.fit_predict(X).astype(np.int64)
+    model = KMeans(clusters, random_state=seed, n_init=1).fit(sample)
+    labels: IntArray = model.predict(X).astype(np.int64)
     return labels
 
 
