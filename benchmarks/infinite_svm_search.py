@@ -53,7 +53,7 @@ GRIDS: dict[str, dict[str, dict[str, list[Any]]]] = {
     "ijcnn1": {
         "logit": {"C": [0.01, 0.1, 1.0, 10.0]},
         "linear SVM": {"kind": ["ovr"], "C": [0.001, 0.01, 0.1, 1.0, 10.0]},
-        "RBF SVM": {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.1, 0.3, 1.0]},
+        "RBF SVM": {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3, 1.0]},
         "mixture": {"C": [3.0, 10.0, 30.0], "n_clusters": [30, 60]},
     },
 }  # fmt: skip

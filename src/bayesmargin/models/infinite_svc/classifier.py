@@ -45,7 +45,7 @@ class InfiniteSVC(MixtureClassifier):
         with control variates, or the exact samplers HMC and augmentation Gibbs.
     n_sweeps : int or "auto"
         Sweeps over all rows; the chain starts from k-means. "auto": a million visits to rows (fewer
-        with more than ten features), at least 100 sweeps and at most 1000.
+        with more than ten features), at least 100 sweeps and at most 2000.
     burn_in : int or None
         Sweeps not used; None: half of them.
     n_draws : int

@@ -16,7 +16,7 @@ METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
 _RENEWAL = 10
 _LEAPFROG_STEPS = 8
 # Sweeps of a fit unless told otherwise: those that a second or two allows.
-FEWEST_SWEEPS, MOST_SWEEPS = 100, 1000
+FEWEST_SWEEPS, MOST_SWEEPS = 100, 2000
 _VISITS = 1e6
 
 
@@ -45,7 +45,7 @@ def default_sweeps(rows: int, features: int) -> int:
     --------
     >>> from bayesmargin.models.infinite_svc.settings import default_sweeps
     >>> default_sweeps(400, 2), default_sweeps(4000, 2), default_sweeps(400, 50)
-    (1000, 250, 100)
+    (2000, 250, 100)
     """
     affordable = _VISITS / (rows * max(1.0, (features / 10.0) ** 2))
     return int(min(MOST_SWEEPS, max(FEWEST_SWEEPS, affordable)))
