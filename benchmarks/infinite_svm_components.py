@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 
 from bayesmargin.errors import ConvergenceWarning
-from infinite_svm import mixture
+from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load
 from reporting import RESULTS, finish
 
@@ -27,7 +27,7 @@ SAMPLERS = {
     "all": ("ssgnht (default: all rows)", "ssgnht", {"batch_size": None}),
     "small": ("ssgnht, 16 rows a step", "ssgnht", {"batch_size": 16}),
 }
-INNER_STEPS = 10  # the default
+SETTINGS = {"C": 3.0, "prior_scale": 0.3, "scatter": 0.5, "split_merge": 0, "n_chains": 4}
 
 
 def measure(method: str, settings: dict[str, int | None], seeds: int, sweeps: int) -> list[float]:
@@ -35,8 +35,9 @@ def measure(method: str, settings: dict[str, int | None], seeds: int, sweeps: in
     X, y, _, _ = load("protein")
     numbers = []
     for seed in range(seeds):
-        model = mixture("protein", method, seed, False)
-        model.set_params(n_sweeps=sweeps, n_draws=100, inner_steps=INNER_STEPS, **settings)
+        model = InfiniteSVC(
+            method=method, n_sweeps=sweeps, n_draws=100, random_state=seed, **SETTINGS, **settings
+        )
         numbers.append(float(np.mean(model.fit(X, y).n_components_)))
     return [float(np.mean(numbers)), float(np.std(numbers, ddof=1) / np.sqrt(seeds))]
 

@@ -48,7 +48,7 @@ GRIDS: dict[str, dict[str, dict[str, list[Any]]]] = {
         "RBF SVM": {"C": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0],
                     "gamma": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3]},
         "mixture": {"C": [1.0, 3.0, 10.0], "prior_scale": [0.3, 1.0], "scatter": [0.5, 1.0],
-                    "extra_degrees": [0, 20, 200]},
+                    "extra_degrees": [0, 20, 200], "split_merge": [0, 1]},
     },
     "ijcnn1": {
         "logit": {"C": [0.01, 0.1, 1.0, 10.0]},

@@ -20,7 +20,7 @@ from bayesmargin.models.infinite_svc.gaussian import (
     student_table,
 )
 from bayesmargin.models.infinite_svc.newcomer import log_evidence
-from bayesmargin.models.infinite_svc.proposal_rows import make_scratch
+from bayesmargin.models.infinite_svc.proposal_rows import Scratch, make_scratch
 from bayesmargin.models.infinite_svc.split_merge import split_merge
 from bayesmargin.models.infinite_svc.state import (
     Assignment,
@@ -210,6 +210,11 @@ class Chain:
                 reach[:, :capacity] = self.assignment.reach
             self.assignment = self.assignment._replace(start=start, reach=reach)
 
+    @functools.cached_property
+    def _scratch(self) -> Scratch:
+        """Room for proposals about any rows, no part of the state."""
+        return make_scratch(len(self.rows.labels), self.components.form.shape[1])
+
     def _split_merge(self) -> None:
         for _ in range(self.settings.proposals):
             self._make_room()
@@ -220,7 +225,7 @@ class Chain:
                 self.sides,
                 self.concentration,
                 self.settings.scans,
-                make_scratch(self.components),
+                self._scratch,
             )
 
 

@@ -5,11 +5,10 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.models.infinite_svc.dense import dot
+from bayesmargin.models.infinite_svc.dense import dot_row
 from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
-from bayesmargin.models.infinite_svc.proposal_rows import Proposal
-from bayesmargin.models.infinite_svc.state import Base, Components, Rows
-from bayesmargin.types import FloatArray
+from bayesmargin.models.infinite_svc.proposal_rows import Proposal, keep_features, line_of
+from bayesmargin.models.infinite_svc.state import Base, Rows
 
 _LAUNCH_ROWS = 1000
 
@@ -25,21 +24,21 @@ def fill_sides(proposal: Proposal, rows: Rows, base: Base, stride: int) -> None:
         fill_features(rows.covariates[first if side == 0 else second], sides.moment[side])
         sides.population[side] = 1
     for i in range(0, others.shape[0], stride):
-        fill_features(rows.covariates[others[i]], features)
-        moment = sides.moment[side_of[i]]
-        for position in range(features.shape[0]):
-            moment[position] += features[position]
-        sides.population[side_of[i]] += 1
+        line, side = line_of(proposal, rows, i), side_of[i]
+        for position in range(features.shape[1]):
+            sides.moment[side, position] += features[line, position]
+        sides.population[side] += 1
     for side in range(2):
         refactor(sides, base, side)
 
 
 @inner_borrowing_jit
-def _log_odds(sides: Components, base: Base, features: FloatArray) -> float:
-    """Log odds of side 1 for a row, by size and predictive density."""
+def _log_odds(proposal: Proposal, rows: Rows, base: Base, i: int) -> float:
+    """Log odds of side 1 for the i-th of the others, by size and predictive density."""
+    sides, line = proposal.sides, line_of(proposal, rows, i)
     odds = 0.0
     for side in range(2):
-        square = max(0.0, dot(sides.form[side], features))
+        square = max(0.0, dot_row(sides.form, side, proposal.features[line]))
         odds = log_share(sides, base, side, square) - odds
     return odds
 
@@ -50,9 +49,10 @@ def launch(proposal: Proposal, rows: Rows, base: Base, rounds: int) -> None:
 
     Of many rows an even part, at least :data:`_LAUNCH_ROWS`, shapes the two sides.
     """
-    first, second, others, side_of, sides, features = proposal
-    left, right = rows.covariates[first], rows.covariates[second]
+    others, side_of = proposal.others, proposal.side_of
+    left, right = rows.covariates[proposal.first], rows.covariates[proposal.second]
     stride = max(1, others.shape[0] // _LAUNCH_ROWS)
+    keep_features(proposal, rows)
     for i in range(0, others.shape[0], stride):
         row = rows.covariates[others[i]]
         gap = 0.0
@@ -62,8 +62,7 @@ def launch(proposal: Proposal, rows: Rows, base: Base, rounds: int) -> None:
     fill_sides(proposal, rows, base, stride)
     for _ in range(rounds):
         for i in range(0, others.shape[0], stride):
-            fill_features(rows.covariates[others[i]], features)
-            side_of[i] = 1 if _log_odds(sides, base, features) > 0.0 else 0
+            side_of[i] = 1 if _log_odds(proposal, rows, base, i) > 0.0 else 0
         fill_sides(proposal, rows, base, stride)
 
 
@@ -75,11 +74,10 @@ def allocate(
 
     With ``drawing`` the outcome is written into ``side_of``, otherwise it is read from there.
     """
-    _, _, others, side_of, sides, features = proposal
+    side_of = proposal.side_of
     log_probability = 0.0
-    for i in range(others.shape[0]):
-        fill_features(rows.covariates[others[i]], features)
-        odds = min(max(_log_odds(sides, base, features), -700.0), 700.0)
+    for i in range(side_of.shape[0]):
+        odds = min(max(_log_odds(proposal, rows, base, i), -700.0), 700.0)
         if drawing:
             side_of[i] = 1 if rng.random() * (1.0 + math.exp(-odds)) < 1.0 else 0
         signed = odds if side_of[i] == 1 else -odds
