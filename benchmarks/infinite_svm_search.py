@@ -2,7 +2,7 @@
 
 Usage::
 
-    python benchmarks/infinite_svm_search.py [--data protein ijcnn1] [--only mixture ... [--chains]]
+    python benchmarks/infinite_svm_search.py [--data protein ijcnn1] [--only mixture ...] [--chains]
 
 Every model, ours and the peers, is searched by folds of training rows; test rows are never read.
 Protein has 311 training rows, so its folds are repeated. Peers are searched on a stratified part of
@@ -134,13 +134,16 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     parser.add_argument("--data", nargs="+", default=list(GRIDS), choices=list(GRIDS))
     parser.add_argument("--only", nargs="+", help="models to search again; others are kept")
-    parser.add_argument("--chains", action="store_true", help="try the number of chains alone")
+    parser.add_argument(
+        "--chains", action="store_true", help="of the mixture, the number of chains alone"
+    )
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     for name in options.data:
         file = RESULTS / f"infinite_svm_search_{name}.json"
-        found = json.loads(file.read_text()) if options.only and file.exists() else {}
-        for model in options.only or GRIDS[name]:
+        kept = (options.only or options.chains) and file.exists()
+        found = json.loads(file.read_text()) if kept else {}
+        for model in ["mixture"] if options.chains else options.only or GRIDS[name]:
             if not options.chains:
                 found[model] = search(name, model)
             if model == "mixture":

@@ -6,7 +6,7 @@ from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.types import FloatArray
 
 
-class Scratch(NamedTuple):
+class ExpertScratch(NamedTuple):
     """What the stochastic methods write to and forget, for one expert after the other."""
 
     noise: FloatArray  #: (R * n,)
@@ -15,7 +15,9 @@ class Scratch(NamedTuple):
     force: FloatArray  #: (R, n)
 
 
-def update_expert(method: Any, source: Any, slot: int, mixture: Mixture, scratch: Scratch) -> None:
+def update_expert(
+    method: Any, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
+) -> None:
     r"""Move the weights of one component towards :math:`p_0(\eta_k)\prod_{d \in k}\psi_d`.
 
     A generic: the body is chosen by the class of ``method``

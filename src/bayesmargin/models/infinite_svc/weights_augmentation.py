@@ -30,7 +30,7 @@ from bayesmargin.models.infinite_svc.dense import (
 )
 from bayesmargin.models.infinite_svc.experts import fill_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
-from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.random import augmentation_precision
 from bayesmargin.types import FloatArray, IntArray
 
@@ -164,7 +164,7 @@ def _update(
     source: np.random.Generator,
     slot: int,
     mixture: Mixture,
-    scratch: Scratch,
+    scratch: ExpertScratch,
 ) -> None:
     rows, assignment, components, base, hinge = mixture
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]

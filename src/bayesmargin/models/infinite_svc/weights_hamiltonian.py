@@ -27,7 +27,7 @@ from bayesmargin.models.infinite_svc.experts import (
     winning_option,
 )
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
-from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.types import FloatArray, IntArray
 
 _SLACK_DENSITY = 0.25
@@ -73,7 +73,7 @@ def _update(
     source: np.random.Generator,
     slot: int,
     mixture: Mixture,
-    scratch: Scratch,
+    scratch: ExpertScratch,
 ) -> None:
     rows, assignment, components, base, hinge = mixture
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]

@@ -13,7 +13,7 @@ from bayesmargin.models.infinite_svc.anchor import (
     whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.noise import fill_noise
 
 
@@ -27,7 +27,9 @@ class Langevin(NamedTuple):
 
 
 @implements(update_expert, Langevin, borrows=True)
-def _update(method: Langevin, source: Any, slot: int, mixture: Mixture, scratch: Scratch) -> None:
+def _update(
+    method: Langevin, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
+) -> None:
     count_update(slot, method.renewal, mixture)
     _, assignment, components, _, _ = mixture
     weights, whitener = components.weights[slot], components.whitener[slot]

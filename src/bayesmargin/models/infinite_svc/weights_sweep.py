@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
@@ -25,7 +25,7 @@ def update_experts(method: Any, source: Any, mixture: Mixture) -> None:
     """Move the weights of every component in use; ``source`` is a generator or a stream."""
     components = mixture.components
     _, vectors, columns = components.weights.shape
-    scratch = Scratch(
+    scratch = ExpertScratch(
         np.empty(vectors * columns),
         np.empty(vectors),
         np.empty((vectors, columns)),

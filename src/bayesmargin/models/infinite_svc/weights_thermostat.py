@@ -28,7 +28,7 @@ from bayesmargin.models.infinite_svc.anchor import (
     whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.models.infinite_svc.weights import Scratch, update_expert
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.noise import fill_noise
 from bayesmargin.types import FloatArray
 
@@ -65,7 +65,7 @@ def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: Floa
 
 @inner_borrowing_jit
 def _steps_with_rows(
-    method: Thermostat, source: Any, first: int, slot: int, mixture: Mixture, scratch: Scratch
+    method: Thermostat, source: Any, first: int, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
     """Steps ``first`` and later; all but step 0 read rows."""
     _, assignment, components, _, _ = mixture
@@ -94,7 +94,9 @@ def _steps_with_rows(
 
 
 @implements(update_expert, Thermostat, borrows=True)
-def _update(method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: Scratch) -> None:
+def _update(
+    method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
+) -> None:
     count_update(slot, method.renewal, mixture)
     first = 0
     if mixture.components.width[slot] > 0.0:
