@@ -18,6 +18,7 @@ from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.births import auxiliary_weights, start_component
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import change_member
+from bayesmargin.models.infinite_svc.radii import renew_radii
 from bayesmargin.models.infinite_svc.state import Mixture, close_slot, group_members
 from bayesmargin.models.infinite_svc.weighing import (
     NEGLIGIBLE,
@@ -121,6 +122,7 @@ def sweep_assignments(
     moved, visit = 0, begin
     if begin == 0:
         components.pull[:, :, :] = 0.0
+        renew_radii(assignment, components)
     while components.size[0] < capacity:
         visit, chance, found, best = _pass_stayers(
             rng, visits, visit, mixture, log_concentration, scheme, work

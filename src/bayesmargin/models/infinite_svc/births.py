@@ -9,7 +9,8 @@ from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.experts import log_psi
 from bayesmargin.models.infinite_svc.gaussian import copy_empty
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
-from bayesmargin.models.infinite_svc.state import Mixture, forget_radii, open_slot
+from bayesmargin.models.infinite_svc.radii import forget_radii
+from bayesmargin.models.infinite_svc.state import Mixture, open_slot
 from bayesmargin.models.infinite_svc.weighing import Work
 from bayesmargin.types import FloatArray
 

@@ -36,6 +36,7 @@ from bayesmargin.models.infinite_svc.dense import (
     invert_lower,
     square_lower,
 )
+from bayesmargin.models.infinite_svc.radii import shrink_radii
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
 
@@ -217,12 +218,7 @@ def change_member(
         image[i] = dot(inverse[i], change)
     square = dot(change, image)
     ratio = 1.0 + sign * square
-    # In the old metric the centre moves by sqrt(square / (kappa (kappa + sign))); adding a row
-    # shortens every radius by at most sqrt(ratio), removing one shortens none.
-    shrink = components.shrink[slot]
-    factor = 1.0 / math.sqrt(ratio) if sign > 0 else 1.0
-    shrink[0] *= factor
-    shrink[1] = factor * (shrink[1] + math.sqrt(max(square, 0.0) / (kappa * (kappa + sign))))
+    shrink_radii(components.shrink[slot], square, kappa, sign)
     if ratio < _UNSAFE_DOWNDATE:
         refactor(components, base, slot)
         return

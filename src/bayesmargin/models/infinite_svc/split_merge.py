@@ -48,6 +48,7 @@ from bayesmargin.models.infinite_svc.proposal_rows import (
     fill_others,
     fill_right,
 )
+from bayesmargin.models.infinite_svc.radii import forget_radii
 from bayesmargin.models.infinite_svc.restricted import allocate, fill_sides, launch
 from bayesmargin.models.infinite_svc.state import (
     Assignment,
@@ -55,7 +56,6 @@ from bayesmargin.models.infinite_svc.state import (
     Components,
     Mixture,
     close_slot,
-    forget_radii,
     group_members,
     open_slot,
 )

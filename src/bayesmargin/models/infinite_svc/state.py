@@ -157,15 +157,6 @@ def close_slot(components: Components, slot: int) -> None:
     components.population[slot] = 0
 
 
-@inner_borrowing_jit
-def forget_radii(assignment: Assignment, components: Components, slot: int) -> None:
-    """Void the kept radii of a slot: zero bounds nothing."""
-    components.shrink[slot, 0] = 1.0
-    components.shrink[slot, 1] = 0.0
-    if assignment.reach.shape[0] > 0:
-        assignment.reach[:, slot] = 0.0
-
-
 @borrowing_jit
 def group_members(assignment: Assignment) -> None:
     """Fill ``members`` and ``start`` from ``slot`` by a counting sort that keeps row order."""

@@ -4,13 +4,11 @@ Four facts keep it cheap and exact. A member is judged against its own component
 removed (see :mod:`~bayesmargin.models.infinite_svc.gaussian`), so only rows that move change
 anything. :math:`\psi \le 1`: size times density bounds a weight, and a component more than
 :data:`NEGLIGIBLE` nats below a known weight has a probability under :math:`2^{-53}`, below the
-resolution of the uniform number that decides, so its expert need not be asked. A radius
-:math:`\sqrt q` computed at an earlier visit bounds today's: a row that joins shortens radii by at
-most :math:`(1 + v^\top\Psi^{-1}v)^{-1/2}`, one that leaves shortens none, and the centre moves by
-a known distance. These affine bounds compose, two numbers a component; a far component is
-dismissed by them without looking at its :math:`\Psi`. And the uniform number is drawn first: when
-the bounds show that it keeps the row where it is (:func:`stays`), as they mostly do, no other
-weight is needed at all.
+resolution of the uniform number that decides, so its expert need not be asked. A radius computed
+at an earlier visit bounds today's (:mod:`~bayesmargin.models.infinite_svc.radii`): a far component
+is dismissed without looking at its :math:`\Psi`. And the uniform number is drawn first: when the
+bounds show that it keeps the row where it is (:func:`stays`), as they mostly do, no other weight is
+needed at all.
 """
 
 import math
@@ -28,11 +26,11 @@ from bayesmargin.models.infinite_svc.gaussian import (
     log_share_without,
     surely_below,
 )
+from bayesmargin.models.infinite_svc.radii import keep_radius, least_radius
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 NEGLIGIBLE = 45.0
-_ROUNDING = 1.0 - 1e-6  # radii are kept in single precision, rounded to the safe side
 
 
 class Work(NamedTuple):
@@ -84,8 +82,7 @@ def _not_negligible(
         slot = order[position]
         if slot == own:
             continue
-        radius = max(0.0, shrink[slot, 0] * reach[d, slot] - shrink[slot, 1])
-        square = radius * radius
+        square = least_radius(d, slot, shrink, reach) ** 2
         if not surely_below(floor, height[slot], population[slot], strength, degrees, square):
             near[found] = position
             found += 1
@@ -103,9 +100,7 @@ def _square(
 ) -> float:
     """Squared radius of row d in a component; the radius is kept for later visits."""
     square = max(0.0, dot_row(form, slot, features))
-    if reach.shape[0] > 0:
-        kept = (math.sqrt(square) * _ROUNDING + shrink[slot, 1]) / shrink[slot, 0]
-        reach[d, slot] = min(kept, 1e30)
+    keep_radius(d, slot, math.sqrt(square), shrink, reach)
     return square
 
 
