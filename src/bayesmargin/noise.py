@@ -11,18 +11,13 @@ Where the normal law itself is the target (the prior, a conditional, a fresh mom
 the generator.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core.types import NumPyRandomGeneratorType
-from numba.extending import overload
 from scipy.optimize import root
 from scipy.special import ndtri
 
-from bayesmargin.compiling import FASTMATH
-from bayesmargin.streams import next_bits
+from bayesmargin.streams import next_bits, serve_sources
 from bayesmargin.types import FloatArray
 
 _BYTE, _EIGHT = np.uint64(255), np.uint64(8)
@@ -70,10 +65,4 @@ def _from_stream(source: Any, values: FloatArray) -> None:
             bits >>= _EIGHT
 
 
-@overload(fill_noise, jit_options={"nogil": True, "fastmath": FASTMATH})
-def _choose(source: Any, values: FloatArray) -> Callable[..., None] | None:
-    if isinstance(source, NumPyRandomGeneratorType):
-        return _from_generator
-    if isinstance(source, types.Array):
-        return _from_stream
-    return None
+serve_sources(fill_noise, _from_generator, _from_stream)

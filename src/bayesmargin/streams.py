@@ -8,6 +8,7 @@ anything: prediction must give a document the same answer whatever batch it come
 stands there, so the stream of a document starts from its words.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -65,6 +66,20 @@ def seed_stream(stream: Any, seed: int, words: IntArray) -> None:
     stream[0] = state
 
 
+def serve_sources(
+    generic: Callable[..., Any], from_generator: Callable[..., Any], from_stream: Callable[..., Any]
+) -> None:
+    """Register the two bodies of a generic function whose first argument is a source of bits."""
+
+    def choose(source: Any, *_: Any) -> Callable[..., Any] | None:
+        if isinstance(source, NumPyRandomGeneratorType):
+            return from_generator
+        return from_stream if isinstance(source, types.Array) else None
+
+    choose.__signature__ = inspect.signature(generic)  # type: ignore[attr-defined]
+    overload(generic, jit_options={"nogil": True, "fastmath": FASTMATH})(choose)
+
+
 def uniform(source: Any) -> float:
     """One uniform variate in [0, 1) from a generator or from a stream."""
     raise TypeError("compiled code only: one body a kind of source")
@@ -78,10 +93,4 @@ def _from_stream(source: Any) -> float:
     return (next_bits(source) >> _S11) * _UNIT
 
 
-@overload(uniform, jit_options={"nogil": True, "fastmath": FASTMATH})
-def _choose(source: Any) -> Callable[..., float] | None:
-    if isinstance(source, NumPyRandomGeneratorType):
-        return _from_generator
-    if isinstance(source, types.Array):
-        return _from_stream
-    return None
+serve_sources(uniform, _from_generator, _from_stream)
