@@ -116,6 +116,9 @@ class Supervisor:
             try:
                 if ensemble.warmup > 0:
                     self.advance(ensemble, "warm-up", min(marks, ensemble.warmup), thin)
+                rest = ensemble.warmup - min(marks, ensemble.warmup) * thin
+                if rest > 0 and not ensemble.adaptive:  # a length that was asked for
+                    self.advance(ensemble, "warm-up", 1, rest)
             except DivergenceError:
                 if not _may_shrink(ensemble):
                     raise
@@ -165,8 +168,8 @@ class Supervisor:
         Chains that agree and only move slowly keep every second draw. Otherwise their first draws
         were still on the way, and all are dropped.
         """
-        thin, made = ensemble.thin, 0
-        for extension in range(self.max_extensions + 1):
+        thin, made, extension = ensemble.thin, 0, 0
+        while True:
             if ensemble.kept is not None and made == 0:
                 ensemble.kept.reserve(self.n_draws)
             try:
@@ -179,7 +182,7 @@ class Supervisor:
                 if not _may_shrink(ensemble):
                     raise
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
-                made = 0
+                thin, made = ensemble.thin, 0
                 continue
             positions, trace = collected(ensemble.chains)
             watched = Watched(positions, self.n_jobs)
@@ -188,6 +191,7 @@ class Supervisor:
             missing = lacking(watched)
             if not missing:
                 break
+            extension += 1
             thin *= 2
             self.notes.append(f"draws taken {thin} iterations apart")
             useful = missing == "draws" and ensemble.draw_weights is None

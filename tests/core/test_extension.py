@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayesmargin.chains import every_second
+from bayesmargin.errors import DivergenceError
 from bayesmargin.progress import progress_for
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.saving.journal import Journal
@@ -66,6 +67,48 @@ def test_chains_that_disagree_begin_again():
     chains = [Walker(seed, memory=0.98, start=40.0 * (seed % 2)) for seed in range(4)]
     extended(chains)
     assert all(chain.forgotten > 0 for chain in chains)
+
+
+class Stumbling(Walker):
+    """A walker that diverges as soon as its warm-up of 20 iterations is over."""
+
+    def run(self, n_draws, thin):
+        if self.made >= 20:
+            raise DivergenceError("a chain diverged")
+        super().run(n_draws, thin)
+
+
+def test_a_smaller_step_comes_with_its_own_spacing_and_takes_no_extension():
+    left, settings = [4, 2, 1], {"weights": lambda positions: positions, "warmup": 20}
+
+    def restart(_, __):
+        kind = Stumbling if left else Walker
+        spacing = 8 * left.pop() if left else 64
+        return Ensemble(
+            chains=[kind(seed, memory=0.5) for seed in range(4)],
+            thin=spacing, adaptive=True, restart=restart, **settings,
+        )  # fmt: skip
+
+    with progress_for(False) as progress:
+        supervisor = Supervisor(None, 400, 1, progress, Journal(), None, max_extensions=0)
+        ensemble, watched, _ = supervisor.sample(supervisor.warm_up(restart(None, True)))
+    assert supervisor.restarts == 3
+    assert ensemble.info["thin"] == 64
+    assert ensemble.chains[0].made == 20 + 400 * 64
+    assert watched.positions.shape == (4, 400, 1)
+
+
+@pytest.mark.parametrize("length", [0, 10, 99, 150, 199, 250, 1001])
+def test_a_warm_up_is_as_long_as_asked_for(length):
+    chains = [Walker(seed, memory=0.5) for seed in range(2)]
+    ensemble = Ensemble(
+        chains=chains, weights=lambda positions: positions, thin=1, warmup=length, adaptive=False
+    )
+    with progress_for(False) as progress:
+        supervisor = Supervisor(None, 10, 1, progress, Journal(), None)
+        supervisor.warm_up(ensemble)
+    assert [chain.made for chain in chains] == [length, length]
+    assert supervisor.iterations == 2 * length
 
 
 @pytest.mark.parametrize(("made", "kept"), [(8, [0, 2, 4, 6]), (7, [0, 2, 4, 6]), (1, [0])])

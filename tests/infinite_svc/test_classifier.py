@@ -44,6 +44,28 @@ def test_rules_give_probabilities(rule):
     assert np.array_equal(model.predict(X), proba.argmax(axis=1))
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rule", ["probability", "score"])
+def test_a_hard_hinge_gives_probabilities_too(rule, classes):
+    """All pseudo-likelihoods of a row may be smaller than the smallest number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.digitize(X[:, 0] + rng.normal(size=200), [0.0, 1.0][: classes - 1])
+    model = InfiniteSVC(C=1000.0, prediction=rule, **QUICK).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert len(np.unique(model.predict(X))) == classes
+
+
+def test_far_from_all_data_the_nearest_component_is_named():
+    """Even where a new component is so much more probable that no other has any share left."""
+    X, y = make_blobs(400, centers=[[-20.0], [20.0]], cluster_std=0.1, random_state=0)
+    model = InfiniteSVC(scatter=1e-3, **QUICK).fit(X, y)
+    left, right = model.predict_component([[-20.0], [20.0]])
+    assert left != right
+    far = np.array([[-40.0], [-2000.0], [40.0], [2000.0]])
+    assert model.predict_component(far).tolist() == [left, left, right, right]
+
+
 def test_equal_seeds_give_equal_results_whatever_the_threads(moons):
     X, y = moons
     first = InfiniteSVC(n_chains=2, **QUICK).fit(X, y).predict_proba(X)

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import BayesmarginWarning
+from bayesmargin.rows import open_rows
 
 
 @parametrize_with_checks([BayesianLinearSVC(n_draws=200)])
@@ -78,6 +79,21 @@ def test_equal_seeds_give_equal_draws_for_any_number_of_threads(cancer):
         np.testing.assert_array_equal(fits[0].predict_proba(X), other.predict_proba(X))
     different = BayesianLinearSVC(random_state=4, n_draws=150).fit(X, y)
     assert not np.array_equal(fits[0].posterior_["coef"], different.posterior_["coef"])
+
+
+@pytest.mark.parametrize("missing", [0, 1, 3])
+def test_a_class_without_weight_does_not_count_in_files_either(tmp_path, missing):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)).astype(np.float32)
+    y = np.arange(400) % 4
+    weight = np.where(y == missing, 0.0, 1.0)
+    np.save(tmp_path / "x.npy", X)
+    settings = {"random_state": 0, "n_draws": 200}
+    filed = BayesianLinearSVC(**settings).fit(open_rows(tmp_path / "x.npy"), y, weight)
+    assert filed.classes_.tolist() == [k for k in range(4) if k != missing]
+    held = BayesianLinearSVC(**settings).fit(X, y, weight)
+    difference = np.abs(filed.predict_proba(X) - held.predict_proba(X))
+    assert difference.mean() < 0.05
 
 
 def test_a_weight_of_two_is_a_row_given_twice(cancer):

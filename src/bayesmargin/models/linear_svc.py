@@ -235,7 +235,9 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
 
     def _update(self, X: FloatArray, y: Any, weight: FloatArray, priors: list[Belief]) -> Self:
         sampler = check_linear_settings(self)
-        label = np.searchsorted(self.classes_, y).astype(np.min_scalar_type(len(self.classes_)))
+        last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
+        label = np.minimum(np.searchsorted(self.classes_, y), last)
+        label = label.astype(np.min_scalar_type(len(self.classes_)))
         values, label, weight = merged(X, label, weight)
         data = LinearData(values, label, weight, len(self.classes_))
         with self._checkpointing(values, label, weight, priors) as checkpoint:

@@ -66,13 +66,14 @@ def _quadratic_features(covariates: FloatArray) -> FloatArray:
 
 
 @inner_borrowing_jit
-def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: FloatArray) -> None:
+def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: FloatArray) -> int:
     """Probability that row d belongs to each component or a new one, from its squared radii.
 
-    Components surely :data:`_NEGLIGIBLE` nats below the best so far need no logarithm.
+    Components surely :data:`_NEGLIGIBLE` nats below the best so far need no logarithm. Returns the
+    most probable component in use, however improbable beside a new one.
     """
     number = share.shape[0]
-    best = -np.inf
+    best, leader = -np.inf, 0
     for k in range(number):
         count, square = draw.population[k], max(0.0, squares[d, k])
         floor = best - _NEGLIGIBLE
@@ -82,21 +83,26 @@ def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: Flo
         kappa = base.strength + count
         power = 0.5 * (base.degrees + count + 1.0)
         share[k] = draw.height[k] - power * math.log1p(kappa / (kappa + 1.0) * square)
-        best = max(best, share[k])
+        if share[k] > best:
+            best = share[k]
+            leader = k if k < number - 1 else leader
     total = 0.0
     for k in range(number):
         share[k] = math.exp(share[k] - best) if share[k] > best - _NEGLIGIBLE else 0.0
         total += share[k]
     for k in range(number):
         share[k] /= total
+    return leader
 
 
 @inner_borrowing_jit
 def _add_likelihoods(weight: float, hinge: Hinge, scores: FloatArray, result: FloatArray) -> None:
     """Add ``weight`` times the pseudo-likelihood of every class, normalised to sum to one."""
     if scores.shape[0] == 1:
-        low = math.exp(binary_log_psi(hinge.cost, hinge.margin, -1.0, scores[0]))
-        high = math.exp(binary_log_psi(hinge.cost, hinge.margin, 1.0, scores[0]))
+        low = binary_log_psi(hinge.cost, hinge.margin, -1.0, scores[0])
+        high = binary_log_psi(hinge.cost, hinge.margin, 1.0, scores[0])
+        best = max(low, high)
+        low, high = math.exp(low - best), math.exp(high - best)
         result[0] += weight * low / (low + high)
         result[1] += weight * high / (low + high)
         return
@@ -105,11 +111,13 @@ def _add_likelihoods(weight: float, hinge: Hinge, scores: FloatArray, result: Fl
     for y in range(scores.shape[0]):
         if y != winner and scores[y] > second:
             second = scores[y]
+    least = max(0.0, hinge.margin + second - scores[winner])
     total = 0.0
     for turn in range(2):
         for y in range(scores.shape[0]):
             rival = second if y == winner else scores[winner]
-            value = math.exp(-hinge.cost * max(0.0, hinge.margin + rival - scores[y]))
+            slack = max(0.0, hinge.margin + rival - scores[y])
+            value = math.exp(hinge.cost * (least - slack))
             if turn == 0:
                 total += value
             else:
@@ -157,10 +165,10 @@ def _add_draw(
     number = draw.weights.shape[0]
     classes = result.shape[1]
     for d in range(squares.shape[0]):
-        _fill_shares(d, draw, base, squares, share)
+        chosen = _fill_shares(d, draw, base, squares, share)
         if rule >= _HARD:
-            chosen = np.argmax(share[:number]) if rule != _GIBBS else 0
             if rule == _GIBBS:
+                chosen = 0
                 remaining = uniform[d] - share[0]
                 while remaining > 0.0 and chosen < number:
                     chosen += 1
@@ -247,4 +255,5 @@ def _scores_to_probabilities(scores: FloatArray, hinge: Hinge) -> FloatArray:
         top = np.sort(scores, axis=1)
         rival = np.where(scores == top[:, -1:], top[:, -2:-1], top[:, -1:])
         slack = hinge.margin + rival - scores
-    return _normalised(np.exp(-hinge.cost * np.maximum(slack, 0.0)))
+    slack = np.maximum(slack, 0.0)
+    return _normalised(np.exp(hinge.cost * (slack.min(axis=1, keepdims=True) - slack)))
