@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from bayesmargin import MedLDAClassifier
 from bayesmargin.models.medlda import TokenCounter, coherence, plot_class_topics
 from bayesmargin.models.medlda.parameters import resolve
+from bayesmargin.models.medlda.training import Training
 
 N_WORDS = 40
 METHODS = ["ssgrld", "gibbs", "pa"]
@@ -169,6 +170,28 @@ def test_partial_fit_learns_from_a_stream_and_pickles_in_between(corpus):
         model.partial_fit(X[:5, :20], y[:5])
     with pytest.raises(ValueError, match="differ from those of the first call"):
         model.partial_fit(X[:5], y[:5], classes=[0, 1])
+
+
+@pytest.mark.parametrize("method", ["ssgrld", "pa"])
+def test_after_a_fit_more_documents_are_added_to_those_it_knew(corpus, method, monkeypatch):
+    (X, y), (new, truth) = corpus
+    model = small(method=method).fit(X, y)
+    before, n_fitted, totals = model.coef_.copy(), model._training.n_seen, []
+    learn = Training.learn
+
+    def spied(self, documents, signs, chosen, total):
+        totals.append(total)
+        learn(self, documents, signs, chosen, total)
+
+    monkeypatch.setattr(Training, "learn", spied)
+    model.partial_fit(new[:100], truth[:100])
+    assert totals == sorted(totals)
+    assert n_fitted < totals[0] <= totals[-1] <= 400
+    assert not np.array_equal(model.coef_, before)
+    assert model.score(new[100:], truth[100:]) > 0.9
+    totals.clear()
+    pickle.loads(pickle.dumps(model)).set_params(n_documents=5000).partial_fit(X[:50], y[:50])
+    assert set(totals) == {5000}
 
 
 def test_partial_fit_needs_classes_and_a_method_that_streams(corpus):

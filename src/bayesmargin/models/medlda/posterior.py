@@ -44,8 +44,11 @@ class TopicPosterior:
         self.coef.append(np.array(coef, dtype=np.float64))
 
     def due(self, time: int, n_draws: int) -> bool:
-        """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain."""
-        if self.length is not None:
+        """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain.
+
+        A chain of known length that goes on beyond it is a stream from there on.
+        """
+        if self.length is not None and time <= self.length:
             late = 2 * time - self.length
             if late <= 0:  # for those who watch; the second half replaces these
                 return time % max(1, self.length // 10) == 0

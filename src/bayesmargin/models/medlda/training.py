@@ -172,10 +172,17 @@ class Training:
             first = last
             self.n_seen += chosen.size
             self.n_labelled += (signs[chosen] > 0).sum(axis=0)
-            self.learn(documents, signs, chosen, stream_size(model, self.n_seen))
+            self.learn(documents, signs, chosen, self._size(model))
         if self.held_out is None:
             some = np.arange(min(documents.n_documents, MAX_HELD_OUT))
             self._remember(select(documents, some), signs[some])
+
+    def _size(self, model: Any) -> int:
+        """Documents that the corpus is taken to have: after a fit those seen, else of a stream."""
+        fitted = self.learners[0].posterior.length is not None
+        if fitted and model.n_documents is None:
+            return self.n_seen
+        return stream_size(model, self.n_seen)
 
     def _remember(self, documents: Documents, signs: IntArray) -> None:
         """Keep the latest held-out documents, :data:`MAX_HELD_OUT` at most."""
