@@ -4,12 +4,17 @@ The anchor needs, for :math:`w \sim N(m, S)`, the expected energy :math:`E[-\log
 gradient in :math:`m` and the expected Hessian.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import digamma, ndtr
 
 from bayesmargin.types import FloatArray
+
+FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
+FEWEST_DRAWS = 8  # that partial_fit can go on from
 
 
 def normal_density(x: FloatArray) -> FloatArray:
@@ -57,3 +62,50 @@ class LaplaceBelief:
 
 
 Belief = GaussianBelief | LaplaceBelief
+
+
+def prior_belief(kind: str, scale: float, n_weights: int) -> Belief:
+    """Prior of independent weights of one scale."""
+    if kind == "gaussian":
+        return GaussianBelief(np.zeros(n_weights), np.full(n_weights, scale**-2.0))
+    return LaplaceBelief(np.full(n_weights, float(scale)))
+
+
+def _volume(n_draws: int, size: int) -> float:
+    """Volume of an estimated covariance of ``size`` weights, per weight; 1 is the true one's."""
+    half = 0.5 * (n_draws - 1 - np.arange(size))
+    return float(np.exp(np.mean(digamma(half))) / (0.5 * (n_draws - 1)))
+
+
+def posterior_beliefs(
+    coef: FloatArray,
+    intercept: FloatArray,
+    blocks: Sequence[Any],
+    with_intercept: bool,
+) -> list[Belief]:
+    r"""Draws (draw, block, ...) as the priors of further rows: their means and precisions.
+
+    A covariance estimated from few draws has too small a volume, and the error would grow from
+    call to call; for N independent draws of p Gaussian weights a factor
+    :math:`\exp[\tfrac1p\sum_{j<p}\psi(\tfrac{N-1-j}2)] / \tfrac{N-1}2` on the precision makes
+    the logarithm of the volume right on average. Where draws are not twice as many as weights the
+    weights are taken to be uncorrelated.
+    """
+    if len(coef) < FEWEST_DRAWS:
+        raise ValueError(
+            f"partial_fit goes on from the mean and covariance of the draws, and {len(coef)} draws "
+            "are too few for that: increase n_draws"
+        )
+    beliefs: list[Belief] = []
+    for k in blocks:
+        parts = [coef[:, k], intercept[:, k, ..., None]] if with_intercept else [coef[:, k]]
+        size = sum(part[0].size for part in parts)
+        if size > FULL_COVARIANCE or len(coef) < 2 * (size + 2):
+            mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
+            spread = np.concatenate([p.var(axis=0, dtype=float, ddof=1) for p in parts], axis=-1)
+            beliefs.append(GaussianBelief(mean.ravel(), _volume(len(coef), 1) / spread.ravel()))
+        else:
+            joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
+            precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
+            beliefs.append(GaussianBelief(joint.mean(axis=0), _volume(len(coef), size) * precision))
+    return beliefs

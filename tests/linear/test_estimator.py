@@ -134,6 +134,32 @@ def test_partial_fit_in_two_parts_is_near_one_fit(cancer):
     assert parts.posterior_["coef"].std(axis=(0, 1)).mean() < after_one
 
 
+def test_many_small_parts_do_not_make_the_posterior_narrow():
+    """An inverse of an estimated covariance is too large; it was 17% here after ten parts."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 30))
+    y = (X @ rng.normal(size=30) / 3 + rng.normal(size=2000) > 0).astype(int)
+    spread = BayesianLinearSVC(random_state=0).fit(X, y).posterior_["coef"].var(axis=(0, 1))
+    model = BayesianLinearSVC(n_draws=100)
+    for k, part in enumerate(np.array_split(np.arange(2000), 10)):
+        model.set_params(random_state=k).partial_fit(X[part], y[part], classes=[0, 1])
+    ratio = model.posterior_["coef"].var(axis=(0, 1)) / spread
+    assert 0.93 < ratio.mean() < 1.15
+
+
+@pytest.mark.filterwarnings("ignore::bayesmargin.errors.BayesmarginWarning")
+def test_partial_fit_from_few_draws():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 20)), np.arange(60) % 2
+    model = BayesianLinearSVC(n_chains=1, n_draws=4, random_state=0)
+    model.partial_fit(X[:30], y[:30], classes=[0, 1])
+    with pytest.raises(ValueError, match="4 draws are too few for that: increase n_draws"):
+        model.partial_fit(X[30:], y[30:])
+    model = BayesianLinearSVC(n_chains=2, n_draws=10, random_state=0)  # fewer draws than weights
+    model.partial_fit(X[:30], y[:30], classes=[0, 1]).partial_fit(X[30:], y[30:])
+    assert np.isfinite(model.coef_).all()
+
+
 def test_partial_fit_complains_clearly(cancer):
     X, y = cancer[0].to_numpy(), cancer[2]
     with pytest.raises(ValueError, match="classes=None"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
+from bayesmargin.beliefs import Belief
 from bayesmargin.calibration import MAX_DRAWS, MAX_ROWS, Link, fit_link, leave_one_out
 from bayesmargin.chains import n_threads
 from bayesmargin.diagnostics import Diagnostics
@@ -28,7 +28,6 @@ from bayesmargin.storage import draw_array
 from bayesmargin.types import FloatArray, IntArray
 
 MERGE_LIMIT = 20_000
-FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 THREADS = 4  # at most, of the calibration
 CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
 
@@ -80,32 +79,6 @@ def _equal_sparse_rows(values: Any, label: IntArray) -> tuple[IntArray, IntArray
         first[number] = seen[key][0]
         place[seen[key]] = number
     return first, place
-
-
-def prior_belief(kind: str, scale: float, n_weights: int) -> Belief:
-    """Prior of independent weights of one scale."""
-    if kind == "gaussian":
-        return GaussianBelief(np.zeros(n_weights), np.full(n_weights, scale**-2.0))
-    return LaplaceBelief(np.full(n_weights, float(scale)))
-
-
-def posterior_beliefs(
-    coef: FloatArray, intercept: FloatArray, blocks: Sequence[Any], with_intercept: bool
-) -> list[Belief]:
-    """Draws (draw, block, ...) as the priors of further rows: their means and covariances."""
-    beliefs: list[Belief] = []
-    for k in blocks:
-        parts = [coef[:, k], intercept[:, k, ..., None]] if with_intercept else [coef[:, k]]
-        size = sum(part[0].size for part in parts)
-        if size > FULL_COVARIANCE:
-            mean = np.concatenate([p.mean(axis=0, dtype=float) for p in parts], axis=-1)
-            spread = np.concatenate([p.var(axis=0, dtype=float) for p in parts], axis=-1)
-            beliefs.append(GaussianBelief(mean.ravel(), 1.0 / spread.ravel()))
-        else:
-            joint = np.concatenate(parts, axis=-1).reshape(len(coef), size)
-            precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
-            beliefs.append(GaussianBelief(joint.mean(axis=0), precision))
-    return beliefs
 
 
 def source_of(values: Any, intercept: bool) -> RowSource:

@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.beliefs import FULL_COVARIANCE
 from bayesmargin.calibration import Link
 from bayesmargin.distributed import is_collection
-from bayesmargin.models.linear_fit import FULL_COVARIANCE
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.posterior import Posterior
 from bayesmargin.rows.files import FileRows

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from bayesmargin.beliefs import Belief
+from bayesmargin.beliefs import Belief, posterior_beliefs, prior_belief
 from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.distributed import is_collection
@@ -16,8 +16,6 @@ from bayesmargin.models.linear_fit import (
     LinearData,
     calibrate,
     merged,
-    posterior_beliefs,
-    prior_belief,
     sample_linear,
     split_weights,
 )
