@@ -60,11 +60,11 @@ def _scaled_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def
 
 
 class Rotated(NamedTuple):
-    """Weights are ``centre + basis @ position``, in equal blocks: (blocks, size, size).
+    """Weights are ``centre + basis @ position``, in equal blocks: (blocks, weights, positions).
 
-    One block is a full matrix; one block per class leaves the classes uncoupled. ``triangular``
-    says that the basis is zero below its diagonal, as the factor of a fresh anchor is: half of the
-    products are then left out.
+    One block is a full matrix; one block per class leaves the classes uncoupled. Positions may be
+    fewer than weights. ``triangular`` says that the basis is zero below the diagonal that ends in
+    its last corner, as the factor of a fresh anchor is: half of the products are then left out.
     """
 
     centre: FloatArray
@@ -74,39 +74,42 @@ class Rotated(NamedTuple):
 
 
 @borrowing_jit
-def _times(matrix, vector, first, begin, end, out):  # type: ignore[no-untyped-def]
-    """Write ``matrix @ vector`` to ``out``, both from place ``first`` on, four rows at a time.
+def _times(matrix, vector, block, begin, end, out):  # type: ignore[no-untyped-def]
+    """Write ``matrix @ vector`` to ``out``, for one block of both, four rows at a time.
 
-    Of rows ``i`` to ``i + 3`` columns ``begin * i`` to ``n - end * (n - i - 4)`` are read.
+    Zeros are left out: with ``begin`` 1 those below the diagonal that ends in the last corner, with
+    ``end`` 1 those above the one that begins in the first.
     """
-    size = matrix.shape[0]
+    size, width = matrix.shape
+    source, target, surplus = block * width, block * size, size - width
     for i in range(0, size - 3, 4):
-        low, high = begin * i, size - end * (size - i - 4)
-        rows, place = matrix[i : i + 4, low:high], first + i
+        low = begin * max(0, i - surplus)
+        high = min(width, i + 4 - surplus) if end else width
+        rows, place = matrix[i : i + 4, low:high], target + i
         out[place], out[place + 1], out[place + 2], out[place + 3] = four_products(
-            rows[0], rows[1], rows[2], rows[3], vector[first + low : first + high], 0.0
+            rows[0], rows[1], rows[2], rows[3], vector[source + low : source + high], 0.0
         )
     for i in range(size - size % 4, size):
         total = 0.0
-        for j in range(size):
-            total += matrix[i, j] * vector[first + j]
-        out[first + i] = total
+        for j in range(width):
+            total += matrix[i, j] * vector[source + j]
+        out[target + i] = total
 
 
 @implements(to_weights, Rotated, borrows=True)
 def _rotated_weights(coordinates, position, out):  # type: ignore[no-untyped-def]
-    size, begin = coordinates.basis.shape[1], 1 if coordinates.triangular else 0
+    begin = 1 if coordinates.triangular else 0
     for b in range(coordinates.basis.shape[0]):
-        _times(coordinates.basis[b], position, b * size, begin, 0, out)
+        _times(coordinates.basis[b], position, b, begin, 0, out)
     for j in range(out.shape[0]):
         out[j] += coordinates.centre[j]
 
 
 @implements(pull_back, Rotated, borrows=True)
 def _rotated_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
-    size, end = coordinates.basis.shape[1], 1 if coordinates.triangular else 0
+    end = 1 if coordinates.triangular else 0
     for b in range(coordinates.basis.shape[0]):
-        _times(coordinates.transposed[b], gradient, b * size, 0, end, out)
+        _times(coordinates.transposed[b], gradient, b, 0, end, out)
 
 
 class Sheared(NamedTuple):
@@ -211,13 +214,14 @@ def fill_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
 
 
 def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:
-    """Coordinates with the given blocks; a single (n, n) matrix counts as one block."""
+    """Coordinates with the given blocks; a single matrix counts as one block."""
     blocks = np.ascontiguousarray(basis if basis.ndim == 3 else basis[None])
+    surplus = blocks.shape[1] - blocks.shape[2]
     return Rotated(
         np.ascontiguousarray(centre),
         blocks,
         np.ascontiguousarray(blocks.transpose(0, 2, 1)),
-        not np.tril(blocks, -1).any(),
+        not np.tril(blocks, -1 - surplus).any(),
     )
 
 
@@ -233,10 +237,17 @@ def weights_from(coordinates: Any, positions: FloatArray) -> FloatArray:
         along = (positions @ coordinates.directions.T) * coordinates.gain
         moved = positions + along @ coordinates.directions
         return coordinates.centre + coordinates.scale * moved
-    blocks, size, _ = coordinates.basis.shape
+    blocks, _, size = coordinates.basis.shape
     parts = positions.reshape(*positions.shape[:-1], blocks, 1, size)
-    moved = (parts @ coordinates.transposed).reshape(positions.shape)
+    moved = (parts @ coordinates.transposed).reshape(*positions.shape[:-1], -1)
     return coordinates.centre + moved
+
+
+def n_positions(coordinates: Any, n_weights: int) -> int:
+    """Length of a position that stands for so many weights."""
+    if isinstance(coordinates, Rotated):
+        return int(coordinates.basis.shape[0] * coordinates.basis.shape[2])
+    return n_weights
 
 
 def _shear(coordinates: Sheared, moves: FloatArray, sign: float) -> FloatArray:

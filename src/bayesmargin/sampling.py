@@ -127,4 +127,7 @@ def sample(
         weight = ensemble.draw_weights(positions.shape[1], ensemble.info["thin"])
         positions = positions[:, equally_weighted(weight)]
     moments = ensemble.kept.moments() if ensemble.kept else None
-    return Run(ensemble.weights(positions), diagnostics, info, moments)
+    weights = ensemble.weights(positions)
+    if ensemble.complete is not None:
+        weights = ensemble.complete(weights, generators[-1])
+    return Run(weights, diagnostics, info, moments)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, implements, jit
-from bayesmargin.coordinates import pull_back, to_weights
+from bayesmargin.coordinates import n_positions, pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
 from bayesmargin.rows.layout import DenseRows, row_add, row_class_scores, row_dot, row_scores
@@ -100,7 +100,7 @@ def workspace(target: Target, dtype: Any) -> Workspace:
         data=np.zeros(n_weights),
         prior=np.zeros(n_weights),
         scores=np.zeros(n_classes, dtype=dtype),
-        gradient=np.zeros(n_weights),
+        gradient=np.zeros(n_positions(target.coordinates, n_weights)),
     )
 
 

@@ -35,3 +35,21 @@ def test_a_triangular_basis_is_read_to_its_diagonal_only():
     np.testing.assert_array_equal(out, np.arange(12, 0, -1))
     fill_gradient(coordinates, np.ones(12), out)
     np.testing.assert_array_equal(out, np.arange(1, 13))
+
+
+@pytest.mark.parametrize("triangular", [False, True])
+@pytest.mark.parametrize(("size", "width"), [(6, 4), (7, 2), (12, 8), (13, 11), (9, 8)])
+def test_positions_may_be_fewer_than_weights(size, width, triangular):
+    rng = np.random.default_rng(size)
+    basis = rng.normal(size=(size, width))
+    if triangular:
+        basis[np.arange(size)[:, None] - (size - width) > np.arange(width)] = 0.0
+    centre, position, gradient = (rng.normal(size=n) for n in (size, width, size))
+    coordinates = rotated(centre, basis)
+    assert coordinates.triangular == triangular
+    found, back = np.empty(size), np.empty(width)
+    fill_weights(coordinates, position, found)
+    np.testing.assert_allclose(found, centre + basis @ position)
+    np.testing.assert_allclose(found, weights_from(coordinates, position[None])[0])
+    fill_gradient(coordinates, gradient, back)
+    np.testing.assert_allclose(back, basis.T @ gradient)

@@ -18,8 +18,9 @@ class GaussianAnchor:
     mean : array of shape (n_weights,)
         Near the posterior mean.
     factor : array
-        ``F`` with ``S = F F'``: a matrix (n, n), blocks (L, n, n) on the diagonal, or the standard
-        deviations (n,) when the covariance is diagonal.
+        ``F`` with ``S = F F'``: a matrix of n rows, blocks (L, n, n) on the diagonal, or the
+        standard deviations (n,) when the covariance is diagonal. A matrix has fewer columns than
+        rows when some directions are left out.
     iterations : int
         Passes over the data that finding it took.
     """
@@ -27,6 +28,13 @@ class GaussianAnchor:
     mean: FloatArray
     factor: FloatArray
     iterations: int = 0
+
+    @property
+    def n_directions(self) -> int:
+        """Number of directions in which the weights vary."""
+        if self.factor.ndim == 3:
+            return int(self.factor.shape[0] * self.factor.shape[2])
+        return int(self.factor.shape[-1])
 
     def variances(self) -> FloatArray:
         """Diagonal of the covariance."""

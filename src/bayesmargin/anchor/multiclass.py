@@ -109,7 +109,8 @@ def _curvature(
     """Smoothed Hessian in the structure of the anchor's factor: full, blocks or diagonal."""
     structure, n_classes = anchor.factor.ndim, problem.n_classes
     scale = problem.source.n_rows / rows.size
-    total: FloatArray = np.zeros_like(anchor.factor)
+    size = len(anchor.mean)
+    total: FloatArray = np.zeros((size, size) if structure == 2 else anchor.factor.shape)
     for start in range(0, rows.size, 2048):
         index = rows[start : start + 2048]
         values = problem.source.take(index).astype(float, copy=False)
@@ -121,9 +122,9 @@ def _curvature(
         if structure == 2:
             spread = (share[:, :, None] * values[:, None, :]).reshape(index.size, -1)
             total -= (spread * weight[:, None]).T @ spread
-            size = values.shape[1]
+            width = values.shape[1]
             for k in range(n_classes):
-                span = slice(k * size, (k + 1) * size)
+                span = slice(k * width, (k + 1) * width)
                 total[span, span] += (values * (weight * share[:, k])[:, None]).T @ values
         else:
             local = weight[:, None] * share * (1.0 - share)

@@ -111,7 +111,7 @@ def anchored_target(
         strata = allocate(screening, batch_size, step)
         drift = states.drift
         order = screening.index
-        noise = gradient_noise(screening, strata, problem.n_weights)
+        noise = gradient_noise(screening, strata, anchor.n_directions)
     else:
         order, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
         take = min(batch_size, order.size)

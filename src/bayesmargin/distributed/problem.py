@@ -29,9 +29,14 @@ class ShardedProblem:
         return self.shards.n_columns + int(self.model.intercept)
 
     @property
+    def n_blocks(self) -> int:
+        """Number of weight vectors: one for two classes, else one a class."""
+        return 1 if self.is_binary else self.model.n_classes
+
+    @property
     def n_weights(self) -> int:
         """Number of weights, intercepts included."""
-        return self.n_columns * (1 if self.is_binary else self.model.n_classes)
+        return self.n_columns * self.n_blocks
 
     @property
     def n_rows(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.anchor.contrasts import shared_part, without_shared_part
 from bayesmargin.coordinates import rotated, weights_from
 from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.problem import ShardedProblem
@@ -66,7 +67,8 @@ class DistributedSampler(Sampler):
     def start(self, problem: Any, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Anchor, stations, and one chain a generator."""
         assert isinstance(problem, ShardedProblem)
-        anchor = fit_sharded_anchor(problem, generators[-1])
+        shared = shared_part(problem.model.prior, problem.n_blocks)
+        anchor = without_shared_part(fit_sharded_anchor(problem, generators[-1]), shared)
         return self._place(problem, generators, find_stations(problem, anchor, generators[-1]), 1.0)
 
     def _place(
@@ -83,9 +85,8 @@ class DistributedSampler(Sampler):
         targets = station_targets(problem, stations, batch_size, step, generators[-1])
         chains = []
         for rng in generators[:-1]:
-            state = initial_state(
-                rng.standard_normal(problem.n_weights), rng, inner.diffusion_level
-            )
+            start = rng.standard_normal(stations.anchor.n_directions)
+            state = initial_state(start, rng, inner.diffusion_level)
             chains.append(Traveller(state, rng))
         dynamics = inner.dynamics(step, problem.n_rows)
         fleet = Fleet(problem.cluster, targets, stations.share, dynamics, chains, self.trajectory)
@@ -100,7 +101,7 @@ class DistributedSampler(Sampler):
         thin = inner.thin or max(1, round(0.5 * pace))
         if inner.thin is None and len(targets) > 1:
             thin = max(thin, -(-VISITS * self.trajectory // self.n_draws))
-        anchor = stations.anchor
+        anchor, shared = stations.anchor, shared_part(problem.model.prior, problem.n_blocks)
         coordinates = rotated(anchor.mean, anchor.axes)
         return Ensemble(
             chains=chains,
@@ -125,6 +126,7 @@ class DistributedSampler(Sampler):
                 trace,
             ),
             draw_weights=inner.draw_weights(step, chains),  # type: ignore[arg-type]
+            complete=None if shared is None else shared.redrawn,
             restart=restart,
             step_is_given=inner.step is not None,
             advance=fleet.advance,

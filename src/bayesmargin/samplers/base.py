@@ -63,6 +63,8 @@ class Ensemble:
     """Draws a round, given their spacing; None: as many as take a fraction of a second."""
     checks: Callable[[FloatArray, np.random.Generator], tuple[float, SteinCheck]] | None = None
     """Gradient noise and bias check of some draws, where no single target holds all rows."""
+    complete: Callable[[FloatArray, np.random.Generator], FloatArray] | None = None
+    """Adds to weights what the chains leave out and a generator can draw exactly."""
     kept: "KeptDraws | None" = None
     """Where the chains of a wide problem put their draws; None when ``draws`` holds them."""
 

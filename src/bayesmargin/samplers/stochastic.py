@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.anchor import fit_anchor
+from bayesmargin.anchor.contrasts import shared_part, without_shared_part
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.screening import SCREEN
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, anchored_target, plain_target
 from bayesmargin.chains import Chain
+from bayesmargin.coordinates import n_positions
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
 from bayesmargin.samplers.wide_start import is_wide, start_wide
@@ -89,7 +91,11 @@ class StochasticSampler(Sampler):
             return start_wide(self, problem, generators)
         if not self.control_variates and self.preconditioner != "hessian":
             return self._place(problem, generators, None, 1.0)
-        return self._place(problem, generators, fit_anchor(problem, generators[-1]), 1.0)
+        anchor = fit_anchor(problem, generators[-1])
+        if self.preconditioner == "hessian":
+            shared = shared_part(problem.prior, problem.n_blocks)
+            anchor = without_shared_part(anchor, shared)
+        return self._place(problem, generators, anchor, 1.0)
 
     def _prepare(
         self,
@@ -127,9 +133,10 @@ class StochasticSampler(Sampler):
     ) -> Ensemble:
         prepared, step = self._prepare(problem, anchor, shrink, generators[-1])
         dynamics = self.dynamics(step, problem.source.n_rows)
-        chains = []
+        chains, shared = [], shared_part(problem.prior, problem.n_blocks)
+        size = n_positions(prepared.coordinates, problem.n_weights)
         for rng in generators[:-1]:
-            start = rng.standard_normal(problem.n_weights)
+            start = rng.standard_normal(size)
             if self.preconditioner != "hessian":
                 start = start * anchor.variances() ** 0.5 + anchor.mean if anchor else 0.0 * start
             state = initial_state(start, rng, self.diffusion_level)
@@ -163,6 +170,7 @@ class StochasticSampler(Sampler):
                 self.last_step(step, chains), noise * self.mean_scale(chains), trace
             ),
             draw_weights=self.draw_weights(step, chains),
+            complete=None if shared is None else shared.redrawn,
             restart=restart if self.preconditioner == "hessian" else None,
             step_is_given=self.step is not None,
         )
