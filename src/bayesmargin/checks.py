@@ -49,15 +49,18 @@ def stein_check(
     work: Workspace,
     rng: np.random.Generator,
     centre: FloatArray | None = None,
+    n_directions: int | None = None,
 ) -> SteinCheck:
     """Stein's identity on draws (chain, draw, coordinate), with full-data gradients.
 
-    ``centre`` is the mean of all draws, where those given are only some of them.
+    ``centre`` is the mean of all draws, where those given are only some of them; ``n_directions``
+    the number of directions in which they vary, where that is less than coordinates.
     """
     flat = draws.reshape(-1, draws.shape[-1])
     chosen = spread_draws(draws, _affordable(target, min(400, len(flat))))
     mean = flat.mean(axis=0) if centre is None else centre
-    return stein_identity(chosen, full_gradients(target, chosen, work, rng), mean)
+    gradients = full_gradients(target, chosen, work, rng)
+    return stein_identity(chosen, gradients, mean, n_directions)
 
 
 def spread_draws(draws: FloatArray, count: int) -> FloatArray:
@@ -75,9 +78,12 @@ def full_gradients(
     return gradients
 
 
-def stein_identity(chosen: FloatArray, gradients: FloatArray, mean: FloatArray) -> SteinCheck:
+def stein_identity(
+    chosen: FloatArray, gradients: FloatArray, mean: FloatArray, n_directions: int | None = None
+) -> SteinCheck:
     """Stein's identity from gradients at some draws; ``mean`` is that of all draws."""
-    products = np.einsum("ij,ij->i", chosen - mean, gradients) / chosen.shape[1]
+    products = np.einsum("ij,ij->i", chosen - mean, gradients)
+    products /= n_directions or chosen.shape[1]
     error = float(products.std() / np.sqrt(len(chosen)))
     # Draws of a sound chain scatter by chance alone; wilder ones are no excuse for a bias.
     chance = float(np.sqrt(2.0 / chosen.size))

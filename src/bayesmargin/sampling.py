@@ -69,7 +69,7 @@ def _attempt(
         work = workspace(ensemble.target, working_type(ensemble.target))
         checked, centre = ensemble.kept.checked() if ensemble.kept else (watched.positions, None)
         noise = gradient_noise(ensemble.target, checked, work, rng)
-        stein = stein_check(ensemble.target, checked, work, rng, centre)
+        stein = stein_check(ensemble.target, checked, work, rng, centre, ensemble.n_directions)
     may_hand_over = fallback is not None and not supervisor.interrupted
     if may_hand_over and (biased(stein) or lacking(watched)):
         supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")

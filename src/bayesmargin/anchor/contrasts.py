@@ -27,6 +27,7 @@ class SharedPart:
     """The law of what is common to all classes, for a Gaussian prior."""
 
     def __init__(self, prior: GaussianBelief, n_classes: int) -> None:
+        self.precision = prior.precision
         self.mean = prior.mean.reshape(n_classes, -1)
         size = self.mean.shape[1]
         if prior.precision.ndim == 1:
@@ -59,6 +60,10 @@ class SharedPart:
         result = self.removed(weights)
         result.reshape(*noise.shape[:-1], *self.mean.shape)[...] += noise[..., None, :]
         return result
+
+    def slope(self, change: FloatArray) -> FloatArray:
+        """How the gradient of the prior's energy changes with the weights."""
+        return self.precision * change if self.precision.ndim == 1 else self.precision @ change
 
     def contrasts(self, anchor: GaussianAnchor) -> GaussianAnchor:
         """The anchor of the contrasts alone; its factor (n, n - p) has a triangle of zeros.

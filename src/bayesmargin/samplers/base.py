@@ -65,6 +65,8 @@ class Ensemble:
     """Gradient noise and bias check of some draws, where no single target holds all rows."""
     complete: Callable[[FloatArray, np.random.Generator], FloatArray] | None = None
     """Adds to weights what the chains leave out and a generator can draw exactly."""
+    n_directions: int | None = None
+    """Directions in which positions vary; None: as many as they have coordinates."""
     kept: "KeptDraws | None" = None
     """Where the chains of a wide problem put their draws; None when ``draws`` holds them."""
 

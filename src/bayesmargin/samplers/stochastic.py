@@ -19,6 +19,7 @@ from bayesmargin.chains import Chain
 from bayesmargin.coordinates import n_positions
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
+from bayesmargin.samplers.shared_chain import SharedChain, blocks_of
 from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
@@ -135,13 +136,15 @@ class StochasticSampler(Sampler):
         dynamics = self.dynamics(step, problem.source.n_rows)
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
+        blocks = blocks_of(prepared.coordinates, shared)
         for rng in generators[:-1]:
             start = rng.standard_normal(size)
             if self.preconditioner != "hessian":
                 start = start * anchor.variances() ** 0.5 + anchor.mean if anchor else 0.0 * start
             state = initial_state(start, rng, self.diffusion_level)
             work = workspace(prepared.target, ROW_TYPE)
-            chains.append(Chain(dynamics, prepared.target, state, work, rng))
+            parts = (dynamics, prepared.target, state, work, rng)
+            chains.append(Chain(*parts) if blocks is None else SharedChain(*parts, blocks=blocks))
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
@@ -171,6 +174,7 @@ class StochasticSampler(Sampler):
             ),
             draw_weights=self.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,
+            n_directions=None if blocks is None else blocks.n_directions,
             restart=restart if self.preconditioner == "hessian" else None,
             step_is_given=self.step is not None,
         )
