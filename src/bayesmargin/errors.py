@@ -17,6 +17,10 @@ class StepSizeWarning(BayesmarginWarning):
     """A step was too large for the target and was made smaller, or it is so small that it drags."""
 
 
+class ScalingWarning(BayesmarginWarning):
+    """A feature is so far from zero, or so narrow, that a linear model cannot use it as it is."""
+
+
 class InterruptedWarning(BayesmarginWarning):
     """Sampling was stopped by the user; the posterior holds the draws made until then."""
 

@@ -5,6 +5,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 
 import bayesmargin.chains
@@ -14,6 +15,7 @@ from bayesmargin.errors import (
     ConvergenceWarning,
     DivergenceError,
     InterruptedWarning,
+    ScalingWarning,
     StepSizeWarning,
 )
 from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT
@@ -212,3 +214,14 @@ def test_a_step_that_takes_ages_is_remarked_on(monkeypatch):
     said = pytest.warns(StepSizeWarning, match=r"step=0.0001 .* iterations .* warm up")
     with said, pytest.raises(StopError):
         slow.fit(*noisy_rows(100, 3))
+
+
+def test_columns_far_from_zero_are_named():
+    """Such as a time in seconds since 1970: its weight and the intercept undo each other."""
+    X, y = noisy_rows(300, 3)
+    table = pandas.DataFrame({"income": X[:, 0], "time": X[:, 1] + 1e6, "one": np.ones(300)})
+    with pytest.warns(ScalingWarning, match=r"feature 'time': mean 1e\+06 .* standardise"):
+        BayesianLinearSVC(n_draws=50, n_chains=2, random_state=0).fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScalingWarning)
+        BayesianLinearSVC(n_draws=50, n_chains=2, random_state=0).fit(table[["income", "one"]], y)
