@@ -74,6 +74,23 @@ def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):
     assert answer("predict", tmp_path / "model", new)["rows"] == 160
 
 
+def test_rows_as_they_are_are_read_by_name(numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
+    frame["b"] = frame["b"] * 0.2 - 6.0
+    frame.to_parquet(tmp_path / "rows.parquet")
+    check(tmp_path, tmp_path / "rows.parquet", "--target", "hit", "--as-is")
+    straight = answer("evaluate", tmp_path / "model", tmp_path / "rows.parquet")
+    frame[["d", "hit", "c", "b", "a"]].to_parquet(tmp_path / "turned.parquet")
+    turned = answer("evaluate", tmp_path / "model", tmp_path / "turned.parquet")
+    assert turned["accuracy"] == straight["accuracy"]
+    renamed = tmp_path / "renamed.parquet"
+    frame.rename(columns={"a": "A"}).to_parquet(renamed)
+    for command in ("evaluate", "predict"):
+        message = failing(3, command, tmp_path / "model", renamed)
+        assert f"{renamed} lacks 'a' of the 4 columns" in message
+        assert "it has 'A'" in message
+
+
 def test_as_is_refuses_what_it_cannot_do(numbers, tmp_path):
     frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
     frame.to_parquet(tmp_path / "rows.parquet")

@@ -26,6 +26,7 @@ from bayesmargin.posterior import Posterior
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
 from bayesmargin.rows.sparse import canonical
 from bayesmargin.sampling import Run
 from bayesmargin.saving.journal import Journal
@@ -216,7 +217,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Checked rows and labels, from memory or from a file."""
         if isinstance(X, FileRows):
-            return X, X.checked_labels(self, y, reset)
+            return matched_rows(X, self, reset), X.checked_labels(y)
         X, y = validate_data(
             self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
         )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.errors import DataError
 from bayesmargin.rows.readahead import read_ahead
 from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.types import IntArray
@@ -27,6 +28,8 @@ class FileRows(ABC):
 
     Attributes
     ----------
+    path : Path
+        The file, or the folder of files.
     shape : tuple of int
         Rows and features.
     labels : array or None
@@ -37,6 +40,7 @@ class FileRows(ABC):
         Bytes that pieces of the file may take.
     """
 
+    path: Path
     shape: tuple[int, int]
     labels: Any
     feature_names: list[str] | None
@@ -89,26 +93,21 @@ class FileRows(ABC):
         """The rows as passes over all data see them."""
         return FileSource(self, intercept)
 
-    def checked_labels(self, estimator: Any, y: Any, reset: bool, needed: bool = True) -> Any:
-        """Check the width against ``estimator`` and return the labels, given or from the file."""
-        if reset:
-            estimator.n_features_in_ = self.shape[1]
-            if self.feature_names is not None:
-                estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
-        elif estimator.n_features_in_ != self.shape[1]:
-            raise ValueError(
-                f"the file has {self.shape[1]} features, but {type(estimator).__name__} is "
-                f"expecting {estimator.n_features_in_} features as input"
-            )
-        if not needed:
-            return None
+    def select(self, names: list[str]) -> "FileRows":
+        """The same rows with the features ``names`` only, in that order."""
+        raise ValueError(f"{self.path} has no column names to choose from")
+
+    def checked_labels(self, y: Any) -> Any:
+        """The labels, given or from the file, one for each row."""
         if y is None:
             y = self.labels
         if y is None:
-            raise ValueError("the file holds no labels: pass y, or name the label column")
+            raise DataError(f"{self.path} holds no labels: pass y, or name the label column")
         y = np.asarray(y)
         if y.shape != (self.shape[0],):
-            raise ValueError(f"y has the shape {y.shape}, but the file has {self.shape[0]} rows")
+            raise DataError(
+                f"the labels have the shape {y.shape}, but {self.path} has {self.shape[0]} rows"
+            )
         return y
 
 
@@ -184,7 +183,7 @@ class NpyRows(FileRows):
     """A matrix in a ``.npy`` file, mapped into memory."""
 
     def __init__(self, path: Path, labels: Any, memory: int) -> None:
-        self.values = mapped_array(path)
+        self.path, self.values = path, mapped_array(path)
         if self.values.ndim != 2 or self.values.dtype.kind not in "fiu":
             raise ValueError(
                 f"{path} holds an array of shape {self.values.shape} and type "

@@ -1,5 +1,6 @@
 """Rows of Parquet files, one file or a folder of them."""
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.errors import DataError
 from bayesmargin.rows.files import BLOCK, FileRows
 from bayesmargin.types import FloatArray, IntArray
 
@@ -28,7 +30,7 @@ class ParquetRows(FileRows):
     """
 
     def __init__(self, path: Path, label: str | None, memory: int) -> None:
-        self.paths = parquet_files(path)
+        self.path, self.paths = path, parquet_files(path)
         self.memory = memory
         self.ahead = max(1, memory // (4 * 4 * BLOCK))  # the blocks of a batch
         self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
@@ -46,6 +48,13 @@ class ParquetRows(FileRows):
         self.shape = (n_rows, len(self.feature_names))
         self.label = label
         self.labels = None if label is None else self._label_column(label)
+
+    def select(self, names: list[str]) -> "ParquetRows":
+        """The same rows with the features ``names`` only, in that order."""
+        chosen = copy.copy(self)
+        chosen.feature_names, chosen.shape = list(names), (self.shape[0], len(names))
+        chosen.kept = None
+        return chosen
 
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end, column by column in memory."""
@@ -188,6 +197,9 @@ def _check_schema(
 
 def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> list[str]:
     names = [name for name, _ in schema]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"{path} has several columns named {twice[0]!r}: rename them")
     if label is not None and label not in names:
         shown = ", ".join(repr(name) for name in names[:20])
         raise ValueError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
@@ -206,7 +218,8 @@ def _matrices(
     That is how they come; turning them into rows would take longer than all that is done with them.
     """
     arrays = []
-    for name, column in zip(names, batch.columns, strict=True):
+    for name in names:
+        column = batch.column(name)
         if column.null_count:
             row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
             raise ValueError(f"{file}: column {name!r} has no value in row {row} of a batch")
