@@ -9,7 +9,12 @@ from bayesmargin.cli.estimators import ModelFlags, make_estimator, value_of
 from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
-from bayesmargin.cli.request import FitRequest, command_file, write_command
+from bayesmargin.cli.request import (
+    FitRequest,
+    command_file,
+    kept_command,
+    require_own_checkpoint,
+)
 from bayesmargin.cli.trust import diagnostics_document, trust
 
 
@@ -28,6 +33,8 @@ def run_fit(request: FitRequest, output: Output) -> int:
     if not Path(request.data).exists():
         raise CommandError(f"there is no file or folder {request.data}", DATA)
     _require_place(Path(request.output))
+    if request.checkpoint is not None:
+        require_own_checkpoint(request)
     estimator = make_estimator(
         ModelFlags(request.model, request.seed, request.flags, request.settings),
         request.checkpoint,
@@ -36,10 +43,9 @@ def run_fit(request: FitRequest, output: Output) -> int:
     material = gather(request, estimator)
     for remark in material.remarks:
         output.warn(remark)
-    if request.checkpoint is not None:
-        write_command(request)
     began = time.perf_counter()
-    interrupted = _sample(estimator, material, request, output)
+    with kept_command(request):
+        interrupted = _sample(estimator, material, request, output)
     seconds = time.perf_counter() - began
     document = _finish(estimator, material, request, seconds)
     _say(estimator, document, output)
