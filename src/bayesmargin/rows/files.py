@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
+from bayesmargin.rows.finite import require_finite
 from bayesmargin.rows.readahead import read_ahead
 from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.types import IntArray
@@ -198,11 +199,14 @@ class NpyRows(FileRows):
         size = max(1, self.memory // (4 * self.values.dtype.itemsize * self.shape[1]))
         for start in range(0, self.shape[0], size):
             part = self.values[start : start + size]
+            require_finite(part, self.path, range(start, start + len(part)))
             yield start, with_constant(part) if constant else floating(np.array(part))
 
     def __getitem__(self, index: IntArray) -> Any:
         """Matrix of some rows, in the order given."""
-        return floating(np.asarray(self.values[index]))
+        values = floating(np.asarray(self.values[index]))
+        require_finite(values, self.path, index)
+        return values
 
 
 def _at_random(n_rows: int, count: int, rng: np.random.Generator) -> IntArray:
