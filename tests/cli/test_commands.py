@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bayesmargin.saving import read_model
-from tests.cli.conftest import QUICK, answer, bayesmargin, make_people
+from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
 
 
 def test_fit_describes_rows_preparation_scores_and_diagnostics(people):
@@ -217,3 +217,15 @@ def test_every_command_has_help_and_json(command):
     assert result.code == 0
     assert "--json" in result.out
     assert "--debug" in result.out
+
+
+def test_rows_without_the_names_of_the_fit_are_numbered(people, tmp_path):
+    new = tmp_path / "new.csv"
+    make_people(12).drop(columns=["name", "income"]).to_csv(new, index=False)
+    found = answer("predict", people.model, new)["predictions"]
+    assert [row["row"] for row in found] == list(range(1, 13))
+    assert "has no column 'name' (--id)" in failing(3, "predict", people.model, new, "--id", "name")
+    labelled = tmp_path / "labelled.csv"
+    make_people(12).drop(columns="name").to_csv(labelled, index=False)
+    assert answer("evaluate", people.model, labelled)["rows"] == 12
+    assert "(--id)" in failing(3, "fit", labelled, "--target", "income", "--id", "name")

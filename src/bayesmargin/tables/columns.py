@@ -7,6 +7,7 @@ pandas reads CSV because it knows every dialect and compression people use and i
 import difflib
 import zlib
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,16 @@ def read_parquet(path: Path) -> Any:
     return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
 
 
-def split_columns(frame: Any, reading: Reading, source: str, labelled: bool) -> Table:
-    """Separate labels, row names and documents from the features."""
+def split_columns(
+    frame: Any, reading: Reading, source: str, labelled: bool, named: bool = True
+) -> Table:
+    """Separate labels, row names and documents from the features.
+
+    Labels must be there if ``labelled``, row names if ``named``.
+    """
     frame = frame.rename(columns=str)
+    if not named and reading.identity not in frame:
+        reading = replace(reading, identity=None)
     wanted = [("--id", reading.identity, True), ("--text", reading.text, True)]
     wanted += [("--drop", name, labelled) for name in reading.drop]
     wanted += [("--categorical", name, labelled) for name in reading.categorical]

@@ -56,7 +56,12 @@ def format_of(path: Path, given: str | None = None) -> str:
 
 
 def read_table(
-    path: Any, reading: Reading | None = None, *, labelled: bool = True, as_text: Any = ()
+    path: Any,
+    reading: Reading | None = None,
+    *,
+    labelled: bool = True,
+    named: bool = True,
+    as_text: Any = (),
 ) -> Table:
     r"""Read a file or folder into memory.
 
@@ -69,6 +74,8 @@ def read_table(
         Columns and formats.
     labelled : bool
         Whether labels must be there; without, they are read where they are found.
+    named : bool
+        Likewise for the column of row names.
     as_text : collection of str
         Columns to read as text even where they look like numbers.
 
@@ -91,7 +98,7 @@ def read_table(
         texts = {*as_text, *reading.categorical}
         texts |= {name for name in (reading.identity, reading.text) if name is not None}
         frame = read_parquet(path) if form == "parquet" else read_csv(path, form, texts)
-        table = split_columns(frame, reading, str(path), labelled)
+        table = split_columns(frame, reading, str(path), labelled, named)
     else:
         _refuse_columns(reading, form)
         if form == "folders":
