@@ -91,6 +91,18 @@ def test_rows_as_they_are_are_read_by_name(numbers, tmp_path):
         assert "it has 'A'" in message
 
 
+def test_csv_with_semicolons(numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
+    frame.to_csv(tmp_path / "rows.csv", sep=";", decimal=",", index=False)
+    fitted = check(tmp_path, tmp_path / "rows.csv", "--target", "hit")
+    assert fitted["preparation"]["numbers"] == 4
+    frame.to_csv(tmp_path / "odd.csv", sep="~", index=False)
+    new = (tmp_path / "model", tmp_path / "odd.csv", "--separator")
+    assert answer("predict", *new, "~")["rows"] == 160
+    assert "has no column 'hit'" in failing(3, "evaluate", *new, "tab")
+    assert "is not one character" in failing(2, "evaluate", *new, "::")
+
+
 def test_as_is_refuses_what_it_cannot_do(numbers, tmp_path):
     frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
     frame.to_parquet(tmp_path / "rows.parquet")

@@ -67,7 +67,10 @@ class SavedModel:
             return _rows_as_is(data, reading, self.estimator)
         from bayesmargin.tables import format_of, read_table
 
-        if data.exists() and format_of(data, reading.format) not in ("csv", "tsv", "parquet"):
+        form = format_of(data, reading.format) if data.exists() else "csv"
+        if form not in ("csv", "tsv"):
+            reading = replace(reading, separator=None)
+        if form not in ("csv", "tsv", "parquet"):
             reading = replace(  # columns that this file cannot have
                 reading, target=None, identity=None, text=None, drop=(), categorical=()
             )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmargin.cli.options import Debug, Format, Json, Labels, Model, Quiet, Target
+from bayesmargin.cli.options import Debug, Format, Json, Labels, Model, Quiet, Separator, Target
 
 
 def report(
@@ -24,6 +24,7 @@ def report(
     target: Target = None,
     labels: Labels = None,
     format_: Format = None,
+    separator: Separator = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -42,7 +43,7 @@ def report(
     rows: Any = None
     if data is not None:
         given = None if labels is None else str(labels)
-        reading = saved.reading(target=target, labels=given, format=format_)
+        reading = saved.reading(target=target, labels=given, format=format_, separator=separator)
         rows = saved.read(data, reading, labelled=True)
     else:
         from bayesmargin.cli.again import held_out_again

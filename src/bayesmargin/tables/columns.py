@@ -12,24 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
+from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
 from bayesmargin.tables.table import Reading, Table, clean_labels, listed
 
 
-def read_csv(path: Path, form: str, as_text: Collection[str]) -> Any:
-    """Data frame of a CSV or TSV file, which may be compressed."""
+def read_csv(path: Path, form: str, as_text: Collection[str], separator: str | None = None) -> Any:
+    """Data frame of a CSV or TSV file, which may be compressed.
+
+    Where the usual separator leaves the first line in one piece, it is taken from that line.
+    """
     import lzma
 
     import pandas
 
-    separator = "\t" if form == "tsv" else ","
+    usual = separator or SEPARATORS[form]
     try:
-        header = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
-        names = [str(name) for name in header.iloc[0]]
+        names = _header(path, usual)
+        if separator is None and len(names) == 1:
+            usual = separator_of(names[0]) or usual
+            names = _header(path, usual)
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise DataError(f"{path} has several columns named {listed(twice)}: rename them")
         types = {name: str for name in as_text if name in names}
-        return pandas.read_csv(path, sep=separator, dtype=types, low_memory=False)
+        frame = pandas.read_csv(path, sep=usual, dtype=types, low_memory=False)
+        return frame if usual == "," else with_decimal_points(frame, as_text)
     except DataError:
         raise
     except pandas.errors.EmptyDataError as error:
@@ -42,6 +49,14 @@ def read_csv(path: Path, form: str, as_text: Collection[str]) -> Any:
         raise DataError(f"{path} is not readable as {form.upper()}: {_brief(error)}") from error
     except (lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} is truncated or corrupt: {_brief(error)}") from error
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """Names in the first line."""
+    import pandas
+
+    first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
+    return [str(name) for name in first.iloc[0]]
 
 
 def read_parquet(path: Path) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 from bayesmargin.errors import DataError
 from bayesmargin.tables.columns import read_csv, read_parquet, split_columns
+from bayesmargin.tables.dialect import SEPARATORS
 from bayesmargin.tables.documents import read_class_folders, read_lines
 from bayesmargin.tables.matrices import read_labels, read_npy, read_npz, read_svmlight
 from bayesmargin.tables.table import Reading, Table
@@ -94,10 +95,15 @@ def read_table(
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     form = format_of(path, reading.format)
+    if reading.separator is not None and form not in SEPARATORS:
+        raise DataError(f"--separator is for CSV and TSV files, and {path} is {form}")
     if form in ("csv", "tsv", "parquet"):
         texts = {*as_text, *reading.categorical}
         texts |= {name for name in (reading.identity, reading.text) if name is not None}
-        frame = read_parquet(path) if form == "parquet" else read_csv(path, form, texts)
+        if form == "parquet":
+            frame = read_parquet(path)
+        else:
+            frame = read_csv(path, form, texts, reading.separator)
         table = split_columns(frame, reading, str(path), labelled, named)
     else:
         _refuse_columns(reading, form)
