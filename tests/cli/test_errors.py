@@ -146,6 +146,16 @@ def test_models_that_cannot_be_trusted(people, tmp_path):
     assert "there is no" in failing(4, "resume", tmp_path / "never")
 
 
+def test_the_folder_where_we_are_and_the_root(people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (".", "..", "/"):
+        assert f"{path} is not a saved model" in failing(4, "info", path)
+        assert "there is no" in failing(4, "resume", path)
+    monkeypatch.chdir(people.model)
+    assert bayesmargin("report", ".", "-q").code == 0
+    assert people.model.with_suffix(".html").is_file()
+
+
 def test_strict_says_do_not_trust_with_code_5(people, tmp_path, monkeypatch):
     monkeypatch.setattr(fitting, "trust", lambda estimator: (False, "no"))
     words = ("fit", people.csv, "--target", "income", "--id", "name", "-o", tmp_path / "m", "-q",

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -94,6 +95,21 @@ def _ours(category: type[Warning]) -> bool:
     return not issubclass(
         category, DeprecationWarning | PendingDeprecationWarning | FutureWarning | ResourceWarning
     )
+
+
+def beside(path: Path, ending: str) -> Path:
+    """A name beside a file or folder, which may be given as ``.`` or ``..``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from bayesmargin.cli.output import beside
+    >>> beside(Path("models/churn"), ".html").as_posix()
+    'models/churn.html'
+    """
+    if path.name in ("", ".."):
+        path = Path(os.path.abspath(path))
+    return path.parent / f"{path.name}{ending}"
 
 
 def shown(value: Any) -> str:

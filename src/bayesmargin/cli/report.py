@@ -35,7 +35,7 @@ def report(
     there and unchanged.
     """
     from bayesmargin.cli.models import load_saved, tell
-    from bayesmargin.cli.output import Output
+    from bayesmargin.cli.output import Output, beside
     from bayesmargin.report import write_report
 
     speak = Output(as_json, quiet)
@@ -53,7 +53,7 @@ def report(
             speak.warn(f"the report has no accuracy: {why}; pass --data FILE")
     if rows is not None:
         tell(rows.remarks, speak)
-    path = output or model.with_name(f"{model.name}.html")
+    path = output or beside(model, ".html")
     with speak.catching_warnings():
         write_report(saved.estimator, saved.extras, path, data=rows)
     speak.line(f"Report written to {path}.")

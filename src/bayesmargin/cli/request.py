@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.cli.failures import INTERRUPTED, UNTRUSTED, USAGE, CommandError
+from bayesmargin.cli.output import beside
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,7 @@ _FREE = ("data", "labels", "output", "checkpoint", "checkpoint_every", "strict")
 
 def command_file(checkpoint: str | Path) -> Path:
     """Where the arguments of a fit are kept while its checkpoint is in use."""
-    path = Path(checkpoint)
-    if path.name in ("", ".."):  # the folder where we are, or one above it
-        path = Path(os.path.abspath(path))
-    return path.parent / f"{path.name}.command.json"
+    return beside(Path(checkpoint), ".command.json")
 
 
 def require_own_checkpoint(request: FitRequest) -> None:
