@@ -56,6 +56,24 @@ def test_quiet_shows_no_progress(people, tmp_path):
     assert result.err == ""
 
 
+def test_quiet_has_no_remarks_about_columns_outside_json(people, tmp_path):
+    words = ("fit", people.csv, "--target", "income", "--drop", "name", "-o", tmp_path / "m",
+             "--quiet", *QUICK)  # fmt: skip
+    assert bayesmargin(*words).err == ""
+    assert answer(*words)["warnings"] == ["constant columns left out: 'country'"]
+
+
+def test_columns_beside_documents_are_left_out_with_a_remark(tmp_path):
+    frame = pd.DataFrame({"note": ["red roses", "blue sky"] * 20, "age": range(40), "n": range(40),
+                          "mood": ["gay", "sad"] * 20})  # fmt: skip
+    frame.to_csv(tmp_path / "notes.csv", index=False)
+    fitted = answer("fit", tmp_path / "notes.csv", "--text", "note", "--target", "mood", "--drop",
+                    "n", "-o", tmp_path / "m", "-q", "--vectorizer", "max_df=1.0",
+                    *QUICK)  # fmt: skip
+    expected = "only the documents of column 'note' are read; columns left out: 'age'"
+    assert expected in fitted["warnings"]
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "json", "jsonl"])
 def test_predict_writes_every_format_with_names_and_uncertainty(people, tmp_path, ending):
     new = make_people(30).drop(columns="income")

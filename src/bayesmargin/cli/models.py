@@ -154,4 +154,4 @@ def _rows_as_is(data: Path, reading: Any, estimator: Any) -> Rows:
 def tell(remarks: list[str], output: Output) -> None:
     """Pass remarks about rows on to the reader."""
     for remark in remarks:
-        output.warn(remark)
+        output.note(remark)

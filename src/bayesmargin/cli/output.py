@@ -18,7 +18,7 @@ class Output:
     as_json : bool
         One JSON document on stdout, nothing else there.
     quiet : bool
-        No remarks and no progress.
+        No remarks and no progress; doubts about the result are still told.
     """
 
     def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
@@ -65,6 +65,13 @@ class Output:
         self.warnings.append(text)
         if not self.as_json:
             sys.stderr.write(f"warning: {text}\n")
+
+    def note(self, text: str) -> None:
+        """Something odd about the data: like a warning, but not said when we are to be quiet."""
+        if self.quiet:
+            self.warnings.append(text)
+        else:
+            self.warn(text)
 
     def answer(self, document: Mapping[str, Any]) -> None:
         """The JSON document, when that is what was asked for."""

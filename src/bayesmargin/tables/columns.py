@@ -15,6 +15,8 @@ from bayesmargin.errors import DataError
 from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
 from bayesmargin.tables.table import Reading, Table, clean_labels, listed
 
+CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
+
 
 def read_csv(path: Path, form: str, as_text: Collection[str], separator: str | None = None) -> Any:
     """Data frame of a CSV or TSV file, which may be compressed.
@@ -116,6 +118,13 @@ def split_columns(
         documents = frame[reading.text]
         empty = int(documents.isna().sum())
         remarks = [f"{empty} documents of column {reading.text!r} are empty"] if empty else []
+        spare = [c for c in frame if c not in {reading.text, reading.target, reading.identity}]
+        spare = [column for column in spare if column not in reading.drop]
+        if spare and labelled:
+            remarks.append(
+                f"only the documents of column {reading.text!r} are read; columns left out: "
+                f"{listed(spare)}"
+            )
         texts = documents.fillna("").astype(str).tolist()
         return Table("text", texts, labels, ids, name, source, remarks)
     taken = {reading.target, reading.identity, *reading.drop}
@@ -127,7 +136,7 @@ def split_columns(
 
 def no_column(option: str, name: str, columns: list[str], source: str) -> str:
     """What to say about a column that is not there."""
-    close = difflib.get_close_matches(name, columns, 1)
+    close = difflib.get_close_matches(name, columns, 1, CLOSE)
     guess = f"; did you mean {close[0]!r}?" if close else f"; its columns are {listed(columns)}"
     return f"{source} has no column {name!r} ({option}){guess}"
 

@@ -120,9 +120,17 @@ def read_table(
     if len(table) == 0:
         raise DataError(f"{path} holds no rows")
     if labelled and table.labels is None:
-        how = "name the column with --target" if table.kind == "columns" else "pass --labels FILE"
-        raise DataError(f"{path} holds no labels: {how}")
+        raise DataError(f"{path} holds no labels: {_how_to_label(form)}")
     return table
+
+
+def _how_to_label(form: str) -> str:
+    """What to do about rows without labels."""
+    if form in ("csv", "tsv", "parquet"):
+        return "name the column with --target"
+    if form == "text":
+        return "pass --labels FILE, or --label-first when lines are a label, a tab and a document"
+    return "pass --labels FILE"
 
 
 def _refuse_columns(reading: Reading, form: str) -> None:
