@@ -114,6 +114,11 @@ def test_as_is_refuses_what_it_cannot_do(numbers, tmp_path):
     assert "holds no rows out" in failing(2, "fit", rows, "--as-is", "--validation", "0.2")
     assert "is csv" in failing(2, "fit", tmp_path / "rows.csv", "--as-is", "--target", "hit")
     assert "--target" in failing(3, "fit", rows, "--as-is")
+    short = tmp_path / "short.txt"
+    short.write_text("0\n1\n")
+    message = failing(3, "fit", rows, "--as-is", "--labels", short)
+    assert f"shape (2,), but {rows} has 160 rows" in message
+    assert "no file of labels" in failing(3, "fit", rows, "--as-is", "--labels", "gone.txt")
 
 
 WORDS = {

@@ -172,7 +172,9 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             )
         self.classes_ = classes
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Go on from the current posterior with further rows.
 
         The posterior so far, summarised by its mean and covariance, is the prior of the new rows.
@@ -213,6 +215,11 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
             priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
         return self._update(X, y, weight, priors)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
+        y = X.checked_labels(y) if isinstance(X, FileRows) else y
+        return float(super().score(X, y, sample_weight))
 
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Checked rows and labels, from memory or from a file."""

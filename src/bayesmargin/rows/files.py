@@ -21,6 +21,7 @@ from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.types import IntArray
 
 MEMORY = 256 << 20  # bytes for pieces of a file, unless the user says otherwise
+SHOWN = 6  # columns that the representation names
 BLOCK = 1 << 18  # numbers in a block of dense rows, which stays in a core's cache
 
 
@@ -50,6 +51,15 @@ class FileRows(ABC):
     """Pieces that are read in advance."""
     kept: "Kept | None" = None
     """Rows chosen at random, picked up by the next pass over the file."""
+
+    def __repr__(self) -> str:
+        names = self.feature_names
+        parts = [repr(str(self.path)), f"shape={self.shape}"]
+        if names is not None:
+            shown = [repr(name) for name in names[:SHOWN]] + ["..."] * (len(names) > SHOWN)
+            parts.append(f"columns=[{', '.join(shown)}]")
+        parts.append("with labels" if self.labels is not None else "without labels")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @abstractmethod
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
@@ -183,7 +193,7 @@ class FileSource:
 class NpyRows(FileRows):
     """A matrix in a ``.npy`` file, mapped into memory."""
 
-    def __init__(self, path: Path, labels: Any, memory: int) -> None:
+    def __init__(self, path: Path, memory: int) -> None:
         self.path, self.values = path, mapped_array(path)
         if self.values.ndim != 2 or self.values.dtype.kind not in "fiu":
             raise ValueError(
@@ -192,7 +202,7 @@ class NpyRows(FileRows):
             )
         self.shape = self.values.shape
         self.memory, self.feature_names = memory, None
-        self.labels = labels
+        self.labels = None
 
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesmargin.errors import DataError
 from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.svmlight import SvmlightRows
 
 MOST_NAMES = 8  # columns that a message names
 
@@ -43,10 +44,13 @@ def _learn_columns(rows: FileRows, estimator: Any) -> None:
 
 
 def _require_width(rows: FileRows, estimator: Any) -> None:
-    if rows.shape[1] != estimator.n_features_in_:
+    wanted = estimator.n_features_in_
+    if rows.shape[1] != wanted:
+        sparse = isinstance(rows, SvmlightRows) and rows.shape[1] < wanted
+        hint = f": open it with n_features={wanted}" if sparse else ""
         raise DataError(
             f"{rows.path} has {rows.shape[1]} features, but {type(estimator).__name__} is "
-            f"expecting {estimator.n_features_in_} features as input"
+            f"expecting {wanted} features as input{hint}"
         )
 
 

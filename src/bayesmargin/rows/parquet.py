@@ -207,16 +207,19 @@ def _check_schema(
 
 def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> list[str]:
     names = [name for name, _ in schema]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(f"{path} has several columns named {twice[0]!r}: rename them")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{path} has several columns named {twice!r}: rename them")
     if label is not None and label not in names:
         shown = ", ".join(repr(name) for name in names[:20])
-        raise ValueError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
+        raise DataError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
     numeric = ("int", "uint", "float", "double", "halffloat", "bool")
     for name, kind in schema:
         if name != label and not kind.startswith(numeric):
-            raise ValueError(f"column {name!r} of {path} has the type {kind}: features are numbers")
+            raise DataError(
+                f"column {name!r} of {path} has the type {kind}: features are numbers; name it by "
+                "label= if it holds the labels, or write the file without it"
+            )
     return [name for name in names if name != label]
 
 
