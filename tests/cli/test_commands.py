@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bayesmargin.saving import read_model
-from tests.cli.conftest import QUICK, answer, bayesmargin, make_people
+from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
 
 
 def test_fit_describes_rows_preparation_scores_and_diagnostics(people):
@@ -54,6 +54,24 @@ def test_quiet_shows_no_progress(people, tmp_path):
     result = bayesmargin("fit", people.csv, "--target", "income", "--drop", "name", "--drop",
                          "country", "-o", tmp_path / "m", "--quiet", *QUICK)  # fmt: skip
     assert result.err == ""
+
+
+def test_quiet_has_no_remarks_about_columns_outside_json(people, tmp_path):
+    words = ("fit", people.csv, "--target", "income", "--drop", "name", "-o", tmp_path / "m",
+             "--quiet", *QUICK)  # fmt: skip
+    assert bayesmargin(*words).err == ""
+    assert answer(*words)["warnings"] == ["constant columns left out: 'country'"]
+
+
+def test_columns_beside_documents_are_left_out_with_a_remark(tmp_path):
+    frame = pd.DataFrame({"note": ["red roses", "blue sky"] * 20, "age": range(40), "n": range(40),
+                          "mood": ["gay", "sad"] * 20})  # fmt: skip
+    frame.to_csv(tmp_path / "notes.csv", index=False)
+    fitted = answer("fit", tmp_path / "notes.csv", "--text", "note", "--target", "mood", "--drop",
+                    "n", "-o", tmp_path / "m", "-q", "--vectorizer", "max_df=1.0",
+                    *QUICK)  # fmt: skip
+    expected = "only the documents of column 'note' are read; columns left out: 'age'"
+    assert expected in fitted["warnings"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "json", "jsonl"])
@@ -217,3 +235,15 @@ def test_every_command_has_help_and_json(command):
     assert result.code == 0
     assert "--json" in result.out
     assert "--debug" in result.out
+
+
+def test_rows_without_the_names_of_the_fit_are_numbered(people, tmp_path):
+    new = tmp_path / "new.csv"
+    make_people(12).drop(columns=["name", "income"]).to_csv(new, index=False)
+    found = answer("predict", people.model, new)["predictions"]
+    assert [row["row"] for row in found] == list(range(1, 13))
+    assert "has no column 'name' (--id)" in failing(3, "predict", people.model, new, "--id", "name")
+    labelled = tmp_path / "labelled.csv"
+    make_people(12).drop(columns="name").to_csv(labelled, index=False)
+    assert answer("evaluate", people.model, labelled)["rows"] == 12
+    assert "(--id)" in failing(3, "fit", labelled, "--target", "income", "--id", "name")

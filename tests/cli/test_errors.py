@@ -56,6 +56,36 @@ def test_settings_that_the_estimator_refuses(people):
     assert "vectorizer" in failing(2, *common, "--vectorizer", "min_df=2")
 
 
+def test_settings_are_refused_before_data_are_read(people, tmp_path, monkeypatch):
+    def unread(*args, **kwargs):
+        raise AssertionError("the data were read")
+
+    monkeypatch.setattr("bayesmargin.tables.read_table", unread)
+    common = ("fit", people.csv, "--target", "income", "--id", "name")
+    cases = {
+        ("--C", "-3"): "C=-3.0 is not allowed",
+        ("--n-jobs", "0"): "n_jobs=0 is not allowed",
+        ("--n-jobs", "0", "--model", "infinite"): "n_jobs=0 is not allowed",
+        ("--set", "C=abc"): "C='abc' is not allowed",
+        ("--model", "medlda", "--topics", "1"): "n_topics=1 is not allowed",
+        ("--model", "infinite", "--draws", "0"): "n_draws=0 is not allowed",
+        ("--model", "dpmnl", "--set", "step=-1"): "step=-1 is not allowed",
+        ("--checkpoint", tmp_path / "ck", "--checkpoint-every", "0"): "checkpoint_every=0.0 is not",
+        ("--set", "n_draws=10", "--draws", "20"): "--draws and --set n_draws are the same setting",
+        ("--set", "margin=1", "--set", "margin=2"): "--set margin is given twice",
+        ("--vectorizer", "foo=5"): "'foo' is not a setting of the vectorizer",
+        ("--vectorizer", "foo"): "is not NAME=VALUE",
+        ("--vectorizer", "min_df=few"): "'min_df' parameter",
+        ("--vectorizer", "ngram_range=3"): "settings of the vectorizer cannot be used",
+        ("--vectorizer", "token_pattern=("): "settings of the vectorizer cannot be used",
+        ("--weighting", "heavy"): "choose counts or tfidf",
+        ("--missing", "guess"): "choose error, median, drop",
+    }
+    for words, expected in cases.items():
+        assert expected in failing(2, *common, *words), words
+    assert not (tmp_path / "ck.command.json").exists()
+
+
 def test_files_and_columns(people, tmp_path):
     csv = people.csv
     broken = tmp_path / "broken.csv"
@@ -79,6 +109,8 @@ def test_files_and_columns(people, tmp_path):
         ("fit", csv): "name the column with --target",
         ("fit", csv, "--target", "incom"): "did you mean 'income'?",
         ("fit", csv, "--target", "zzz"): "its columns are 'name', 'age'",
+        ("fit", csv, "--target", "target"): "its columns are 'name', 'age'",
+        ("fit", tmp_path / "two.txt"): "--label-first when lines are a label, a tab",
         ("fit", csv, "--target", "income", "--drop", "nam"): "did you mean 'name'?",
         ("fit", csv, "--target", "income"): "'name' has a different word in every row",
         ("fit", csv, "--target", "name"): "it is a name or a measurement and not a class",
@@ -144,6 +176,16 @@ def test_models_that_cannot_be_trusted(people, tmp_path):
     (tmp_path / "ck.command.json").write_text("{}")
     assert "is damaged" in failing(4, "resume", tmp_path / "ck")
     assert "there is no" in failing(4, "resume", tmp_path / "never")
+
+
+def test_the_folder_where_we_are_and_the_root(people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (".", "..", "/"):
+        assert f"{path} is not a saved model" in failing(4, "info", path)
+        assert "there is no" in failing(4, "resume", path)
+    monkeypatch.chdir(people.model)
+    assert bayesmargin("report", ".", "-q").code == 0
+    assert people.model.with_suffix(".html").is_file()
 
 
 def test_strict_says_do_not_trust_with_code_5(people, tmp_path, monkeypatch):

@@ -74,6 +74,35 @@ def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):
     assert answer("predict", tmp_path / "model", new)["rows"] == 160
 
 
+def test_rows_as_they_are_are_read_by_name(numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
+    frame["b"] = frame["b"] * 0.2 - 6.0
+    frame.to_parquet(tmp_path / "rows.parquet")
+    check(tmp_path, tmp_path / "rows.parquet", "--target", "hit", "--as-is")
+    straight = answer("evaluate", tmp_path / "model", tmp_path / "rows.parquet")
+    frame[["d", "hit", "c", "b", "a"]].to_parquet(tmp_path / "turned.parquet")
+    turned = answer("evaluate", tmp_path / "model", tmp_path / "turned.parquet")
+    assert turned["accuracy"] == straight["accuracy"]
+    renamed = tmp_path / "renamed.parquet"
+    frame.rename(columns={"a": "A"}).to_parquet(renamed)
+    for command in ("evaluate", "predict"):
+        message = failing(3, command, tmp_path / "model", renamed)
+        assert f"{renamed} lacks 'a' of the 4 columns" in message
+        assert "it has 'A'" in message
+
+
+def test_csv_with_semicolons(numbers, tmp_path):
+    frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
+    frame.to_csv(tmp_path / "rows.csv", sep=";", decimal=",", index=False)
+    fitted = check(tmp_path, tmp_path / "rows.csv", "--target", "hit")
+    assert fitted["preparation"]["numbers"] == 4
+    frame.to_csv(tmp_path / "odd.csv", sep="~", index=False)
+    new = (tmp_path / "model", tmp_path / "odd.csv", "--separator")
+    assert answer("predict", *new, "~")["rows"] == 160
+    assert "has no column 'hit'" in failing(3, "evaluate", *new, "tab")
+    assert "is not one character" in failing(2, "evaluate", *new, "::")
+
+
 def test_as_is_refuses_what_it_cannot_do(numbers, tmp_path):
     frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
     frame.to_parquet(tmp_path / "rows.parquet")
@@ -85,6 +114,11 @@ def test_as_is_refuses_what_it_cannot_do(numbers, tmp_path):
     assert "holds no rows out" in failing(2, "fit", rows, "--as-is", "--validation", "0.2")
     assert "is csv" in failing(2, "fit", tmp_path / "rows.csv", "--as-is", "--target", "hit")
     assert "--target" in failing(3, "fit", rows, "--as-is")
+    short = tmp_path / "short.txt"
+    short.write_text("0\n1\n")
+    message = failing(3, "fit", rows, "--as-is", "--labels", short)
+    assert f"shape (2,), but {rows} has 160 rows" in message
+    assert "no file of labels" in failing(3, "fit", rows, "--as-is", "--labels", "gone.txt")
 
 
 WORDS = {

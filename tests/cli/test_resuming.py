@@ -12,7 +12,7 @@ import pytest
 
 from bayesmargin.cli.request import FitRequest, command_file, read_command, write_command
 from bayesmargin.saving import read_model
-from tests.cli.conftest import answer, make_people
+from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
 
 
 def program(*words, **options):
@@ -61,6 +61,68 @@ def test_resume_after_kill_gives_the_model_of_an_uninterrupted_fit(tmp_path):
     one, _ = read_model(tmp_path / "killed")
     two, _ = read_model(tmp_path / "whole")
     np.testing.assert_array_equal(one.n_components_, two.n_components_)
+
+
+def cut_short(monkeypatch):
+    """Fits leave a state in their checkpoint and stop."""
+    from bayesmargin.saving import checkpoint
+
+    def stop(self, document):
+        self.write(*document())
+        self.stopped = True
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "pause", stop)
+
+
+def test_a_refused_fit_leaves_an_earlier_one_to_resume(tmp_path, monkeypatch):
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    checkpoint = tmp_path / "run.ck"
+    words = ("fit", tmp_path / "people.csv", "--target", "income", "--id", "name", "--quiet",
+             "-o", tmp_path / "m", "--checkpoint", checkpoint, *QUICK)  # fmt: skip
+    with monkeypatch.context() as patched:
+        cut_short(patched)
+        assert bayesmargin(*words).code == 130
+    kept = command_file(checkpoint).read_bytes()
+    message = failing(4, *words, "--C", "7")
+    assert f"bayesmargin resume {checkpoint}" in message
+    assert "belongs to another fit: --C None (now 7.0)." in message
+    assert command_file(checkpoint).read_bytes() == kept
+    make_people(81).to_csv(tmp_path / "more.csv", index=False)
+    other = [tmp_path / "more.csv" if word == words[1] else word for word in words]
+    assert "belongs to other data" in failing(4, *other)
+    assert command_file(checkpoint).read_bytes() == kept
+    command_file(checkpoint).unlink()
+    assert "belongs to other settings" in failing(4, *words, "--C", "7")
+    assert not command_file(checkpoint).exists()
+    command_file(checkpoint).write_bytes(kept)
+    assert answer("resume", checkpoint, "--quiet")["model"] == str(tmp_path / "m")
+    assert not command_file(checkpoint).exists()
+
+
+def test_a_fit_may_go_on_with_another_output_and_other_threads(tmp_path, monkeypatch):
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    words = ("fit", tmp_path / "people.csv", "--target", "income", "--id", "name", "--quiet",
+             "--checkpoint", tmp_path / "run.ck", *QUICK)  # fmt: skip
+    with monkeypatch.context() as patched:
+        cut_short(patched)
+        assert bayesmargin(*words, "-o", tmp_path / "one").code == 130
+    assert bayesmargin(*words, "-o", tmp_path / "two", "--n-jobs", "1").code == 0
+    assert (tmp_path / "two" / "manifest.json").is_file()
+
+
+def test_a_file_is_no_checkpoint_and_nothing_is_written_beside_it(tmp_path):
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "notes.txt").write_text("mine")
+    words = ("fit", tmp_path / "people.csv", "--target", "income", "--id", "name", "--quiet")
+    assert "is a file" in failing(2, *words, "--checkpoint", tmp_path / "notes.txt")
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "a.txt").write_text("dear")
+    assert str(folder) in failing(4, *words, "--checkpoint", folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "letters", "notes.txt", "people.csv",
+    ]  # fmt: skip
 
 
 def test_resume_without_the_data_says_so(tmp_path):

@@ -111,6 +111,7 @@ def test_a_wrong_checksum_leaves_no_file(home, server, monkeypatch):
     with pytest.raises(ChecksumError, match=f"{server}/wiki.gml is not the file on record"):
         fetch_wikipedia()
     assert [path for path in home.rglob("*") if path.is_file()] == []
+    assert not (home / WIKI).parent.exists()
 
 
 def test_an_unknown_checksum_is_logged_and_kept(home, server, monkeypatch, caplog):
@@ -127,6 +128,11 @@ def test_a_source_that_does_not_answer(home, server, monkeypatch):
     with pytest.raises(DataNotFoundError, match=r"gone\.gml could not be saved.*404"):
         fetch_wikipedia()
     assert not (home / WIKI).exists()
+    assert not (home / WIKI).parent.exists()
+    (home / WIKI).parent.mkdir(parents=True)
+    with pytest.raises(DataNotFoundError):
+        fetch_wikipedia()
+    assert (home / WIKI).parent.exists()  # it was there before
 
 
 def test_without_pooch_the_message_says_how_to_get_it(home, monkeypatch):

@@ -22,8 +22,9 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
     if unused != type(reading)():
         raise usage_error("--as-is leaves columns as they are: only --target goes with it")
     label = reading.target if form == "parquet" else None
-    if not needed and label is not None and not _has_column(data, label):
-        label = None
+    if not needed and label is not None:
+        other = reading.labels is not None or not _has_column(data, label)
+        label = None if other else label
     width = reading.n_features or n_features if form == "svmlight" else None
     try:
         rows = open_rows(data, label=label, labels=_labels(reading), n_features=width)
@@ -41,13 +42,14 @@ def _labels(reading: Any) -> Any:
         return None
     import numpy as np
 
+    from bayesmargin.errors import DataError
     from bayesmargin.tables.matrices import DAMAGE, whole_numbers
 
     path = Path(reading.labels)
+    if not path.exists():
+        raise DataError(f"there is no file of labels {path}")
     if path.suffix != ".npy":
         return whole_numbers(path.read_text(encoding="utf-8").split())
-    from bayesmargin.errors import DataError
-
     try:
         return np.load(path, allow_pickle=False)
     except DAMAGE as error:

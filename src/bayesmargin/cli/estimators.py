@@ -70,7 +70,11 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
         if flag not in words:
             raise usage_error(f"--{flag} means nothing to --model {asked.model}")
         settings[words[flag]] = value
-    settings |= parse_settings(asked.settings, known, asked.model)
+    chosen = parse_settings(asked.settings, known, asked.model)
+    for flag, name in words.items():
+        if name in chosen and asked.flags.get(flag) is not None:
+            raise usage_error(f"--{flag} and --set {name} are the same setting: leave one out")
+    settings |= chosen
     if checkpoint is not None:
         settings["checkpoint"] = checkpoint
         if every is not None:
@@ -78,6 +82,28 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
     if isinstance(settings.get("sampler"), dict):
         settings["sampler"] = _sampler(settings["sampler"])
     return kind(**settings)
+
+
+def require_allowed(estimator: Any) -> None:
+    """Refuse values that the estimator would refuse, before data are read for it."""
+    from bayesmargin.models.infinite_svc.settings import check_settings
+    from bayesmargin.models.medlda.parameters import check_parameters
+    from bayesmargin.models.settings import check_linear_settings
+    from bayesmargin.samplers.base import require_positive
+
+    checks: dict[str, Any] = {
+        "BayesianLinearSVC": check_linear_settings,
+        "MedLDAClassifier": check_parameters,
+        "InfiniteSVC": check_settings,
+        "DPMNLClassifier": lambda model: model._check(),
+    }
+    try:
+        checks[type(estimator).__name__](estimator)
+        require_positive(checkpoint_every=estimator.checkpoint_every)
+        if getattr(estimator, "n_jobs", None) == 0:
+            raise ValueError("n_jobs=0 is not allowed: pass a positive number, or -1 for all cores")
+    except ValueError as error:
+        raise usage_error(" ".join(str(error).split())) from error
 
 
 def parse_settings(given: Sequence[str], known: Sequence[str], model: str) -> dict[str, Any]:
@@ -94,6 +120,8 @@ def parse_settings(given: Sequence[str], known: Sequence[str], model: str) -> di
             raise usage_error(f"--set {name}: --model {model} has no such setting{guess}")
         if name in OURS:
             raise usage_error(f"--set {name}: use {OURS[name]} instead")
+        if name in settings:
+            raise usage_error(f"--set {name} is given twice: leave one out")
         settings[name] = value_of(text)
     return settings
 

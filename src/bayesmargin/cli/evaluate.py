@@ -2,7 +2,17 @@
 
 from typing import Any
 
-from bayesmargin.cli.options import Data, Debug, Format, Json, Labels, Model, Quiet, Target
+from bayesmargin.cli.options import (
+    Data,
+    Debug,
+    Format,
+    Json,
+    Labels,
+    Model,
+    Quiet,
+    Separator,
+    Target,
+)
 
 MOST_CONFUSIONS = 25  # classes up to which the whole confusion table is printed
 
@@ -13,6 +23,7 @@ def evaluate(
     target: Target = None,
     labels: Labels = None,
     format_: Format = None,
+    separator: Separator = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -26,7 +37,7 @@ def evaluate(
     output = Output(as_json, quiet)
     saved = load_saved(model)
     given = None if labels is None else str(labels)
-    reading = saved.reading(target=target, labels=given, format=format_)
+    reading = saved.reading(target=target, labels=given, format=format_, separator=separator)
     rows = saved.read(data, reading, labelled=True)
     tell(rows.remarks, output)
     classes = saved.estimator.classes_

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from bayesmargin.cli.options import Data, Debug, Format, Identity, Json, Labels, Quiet, Target
+from bayesmargin.cli.options import (
+    Data,
+    Debug,
+    Format,
+    Identity,
+    Json,
+    Labels,
+    Quiet,
+    Separator,
+    Target,
+)
 
 _MODEL, _COLUMNS, _TEXT, _RUN = "Model", "Columns", "Documents", "Run"
 
@@ -103,6 +113,7 @@ def fit(
         ),
     ] = None,
     format_: Format = None,
+    separator: Separator = None,
     labels: Labels = None,
     n_features: Annotated[
         int | None,
@@ -181,6 +192,7 @@ def fit(
         categorical=tuple(categorical or ()),
         label_first=label_first,
         n_features=n_features,
+        separator=separator,
     )
     flags = {"C": c, "chains": chains, "draws": draws, "sampler": sampler, "topics": topics,
              "n-jobs": n_jobs}  # fmt: skip

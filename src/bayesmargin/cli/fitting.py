@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesmargin.cli.estimators import ModelFlags, make_estimator, value_of
+from bayesmargin.cli.estimators import ModelFlags, make_estimator, require_allowed
 from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
-from bayesmargin.cli.request import FitRequest, command_file, write_command
+from bayesmargin.cli.preparing import make_preparation, require_preparation
+from bayesmargin.cli.request import (
+    FitRequest,
+    command_file,
+    kept_command,
+    require_own_checkpoint,
+)
 from bayesmargin.cli.trust import diagnostics_document, trust
 
 
@@ -28,18 +34,21 @@ def run_fit(request: FitRequest, output: Output) -> int:
     if not Path(request.data).exists():
         raise CommandError(f"there is no file or folder {request.data}", DATA)
     _require_place(Path(request.output))
+    if request.checkpoint is not None:
+        require_own_checkpoint(request)
     estimator = make_estimator(
         ModelFlags(request.model, request.seed, request.flags, request.settings),
         request.checkpoint,
         request.checkpoint_every,
     )
+    require_allowed(estimator)
+    require_preparation(request)
     material = gather(request, estimator)
     for remark in material.remarks:
-        output.warn(remark)
-    if request.checkpoint is not None:
-        write_command(request)
+        output.note(remark)
     began = time.perf_counter()
-    interrupted = _sample(estimator, material, request, output)
+    with kept_command(request):
+        interrupted = _sample(estimator, material, request, output)
     seconds = time.perf_counter() - began
     document = _finish(estimator, material, request, seconds)
     _say(estimator, document, output)
@@ -102,28 +111,6 @@ def split_table(table: Any, share: float, seed: int) -> tuple[Any, Any]:
         )
     kept, held = split_rows(table.labels, share, seed)
     return table.take(kept), (table.take(held) if len(held) else None)
-
-
-def make_preparation(request: FitRequest, kind: str) -> Any:
-    """The preparation that suits rows and model."""
-    from bayesmargin.tables import ColumnPreparation, MatrixPreparation, TextPreparation
-
-    counts = request.model == "medlda"  # topics are made of words that are counted
-    if kind == "text":
-        settings = {}
-        for word in request.vectorizer:
-            name, equals, text = word.partition("=")
-            if not equals:
-                raise usage_error(f"--vectorizer {word} is not NAME=VALUE")
-            settings[name.strip()] = value_of(text)
-        weighting = request.weighting or ("counts" if counts else "tfidf")
-        return TextPreparation(weighting, **settings)
-    if request.vectorizer or request.weighting:
-        raise usage_error("--vectorizer and --weighting are for documents (see --text)")
-    if kind == "matrix":
-        return MatrixPreparation(request.scale and not counts)
-    categorical = request.reading.get("categorical", ())
-    return ColumnPreparation(request.scale and not counts, request.missing, categorical)
 
 
 def _gather_as_is(request: FitRequest, reading: Any, estimator: Any) -> Material:

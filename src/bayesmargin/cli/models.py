@@ -57,19 +57,26 @@ class SavedModel:
         reading = Reading.from_json(self.extras.get("reading", {}))
         return replace(reading, **{key: v for key, v in changes.items() if v is not None})
 
-    def read(self, data: Path, reading: Any, *, labelled: bool) -> Rows:
-        """Read a file and prepare its rows as the training rows were prepared."""
+    def read(self, data: Path, reading: Any, *, labelled: bool, named: bool = False) -> Rows:
+        """Read a file and prepare its rows as the training rows were prepared.
+
+        Rows are numbered where the column of their names is not there, unless they must be
+        ``named``.
+        """
         if self.fit_record.get("as_is"):
             return _rows_as_is(data, reading, self.estimator)
         from bayesmargin.tables import format_of, read_table
 
-        if data.exists() and format_of(data, reading.format) not in ("csv", "tsv", "parquet"):
+        form = format_of(data, reading.format) if data.exists() else "csv"
+        if form not in ("csv", "tsv"):
+            reading = replace(reading, separator=None)
+        if form not in ("csv", "tsv", "parquet"):
             reading = replace(  # columns that this file cannot have
                 reading, target=None, identity=None, text=None, drop=(), categorical=()
             )
         preparation = self.preparation
         texts = getattr(preparation, "text_columns", ())
-        table = read_table(data, reading, labelled=labelled, as_text=texts)
+        table = read_table(data, reading, labelled=labelled, named=named, as_text=texts)
         return prepared(table, preparation, self.estimator, drop=labelled)
 
 
@@ -147,4 +154,4 @@ def _rows_as_is(data: Path, reading: Any, estimator: Any) -> Rows:
 def tell(remarks: list[str], output: Output) -> None:
     """Pass remarks about rows on to the reader."""
     for remark in remarks:
-        output.warn(remark)
+        output.note(remark)

@@ -7,6 +7,15 @@ import typer
 
 _READ, _SAY = "Reading", "Output"
 
+
+def _separator(given: str | None) -> str | None:
+    """A character, also by its name."""
+    found = {"tab": "\t", "\\t": "\t"}.get(given or "", given)
+    if found is not None and (len(found) != 1 or found in "\r\n\"'"):
+        raise typer.BadParameter(f"{given!r} is not one character that can separate fields, or tab")
+    return found
+
+
 Json = Annotated[
     bool,
     typer.Option("--json", help="One JSON document on stdout, nothing else.", rich_help_panel=_SAY),
@@ -33,6 +42,14 @@ Format = Annotated[
         "--format",
         help="csv, tsv, parquet, svmlight, npz, npy, text or folders, when the name does not tell.",
         rich_help_panel=_READ,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        help="CSV: the character between fields, or tab; by default it is found out.",
+        rich_help_panel=_READ,
+        callback=_separator,
     ),
 ]
 Target = Annotated[

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ class Output:
     as_json : bool
         One JSON document on stdout, nothing else there.
     quiet : bool
-        No remarks and no progress.
+        No remarks and no progress; doubts about the result are still told.
     """
 
     def __init__(self, as_json: bool = False, quiet: bool = False) -> None:
@@ -65,6 +66,13 @@ class Output:
         if not self.as_json:
             sys.stderr.write(f"warning: {text}\n")
 
+    def note(self, text: str) -> None:
+        """Something odd about the data: like a warning, but not said when we are to be quiet."""
+        if self.quiet:
+            self.warnings.append(text)
+        else:
+            self.warn(text)
+
     def answer(self, document: Mapping[str, Any]) -> None:
         """The JSON document, when that is what was asked for."""
         if self.as_json:
@@ -94,6 +102,21 @@ def _ours(category: type[Warning]) -> bool:
     return not issubclass(
         category, DeprecationWarning | PendingDeprecationWarning | FutureWarning | ResourceWarning
     )
+
+
+def beside(path: Path, ending: str) -> Path:
+    """A name beside a file or folder, which may be given as ``.`` or ``..``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from bayesmargin.cli.output import beside
+    >>> beside(Path("models/churn"), ".html").as_posix()
+    'models/churn.html'
+    """
+    if path.name in ("", ".."):
+        path = Path(os.path.abspath(path))
+    return path.parent / f"{path.name}{ending}"
 
 
 def shown(value: Any) -> str:

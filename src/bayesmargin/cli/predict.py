@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmargin.cli.options import Data, Debug, Format, Identity, Json, Model, Quiet
+from bayesmargin.cli.options import Data, Debug, Format, Identity, Json, Model, Quiet, Separator
 
 _WRITTEN = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 
@@ -21,6 +21,7 @@ def predict(
     ] = None,
     identity: Identity = None,
     format_: Format = None,
+    separator: Separator = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -40,7 +41,8 @@ def predict(
         raise usage_error(f"--output {output} ends in none of {', '.join(_WRITTEN)}")
     speak = Output(as_json, quiet)
     saved = load_saved(model)
-    rows = saved.read(data, saved.reading(identity=identity, format=format_), labelled=False)
+    reading = saved.reading(identity=identity, format=format_, separator=separator)
+    rows = saved.read(data, reading, labelled=False, named=identity is not None)
     tell(rows.remarks, speak)
     found = forecast(saved.estimator, rows.X)
     count = len(found["predicted"])

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmargin.cli.options import Debug, Format, Json, Labels, Model, Quiet, Target
+from bayesmargin.cli.options import Debug, Format, Json, Labels, Model, Quiet, Separator, Target
 
 
 def report(
@@ -24,6 +24,7 @@ def report(
     target: Target = None,
     labels: Labels = None,
     format_: Format = None,
+    separator: Separator = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -34,7 +35,7 @@ def report(
     there and unchanged.
     """
     from bayesmargin.cli.models import load_saved, tell
-    from bayesmargin.cli.output import Output
+    from bayesmargin.cli.output import Output, beside
     from bayesmargin.report import write_report
 
     speak = Output(as_json, quiet)
@@ -42,7 +43,7 @@ def report(
     rows: Any = None
     if data is not None:
         given = None if labels is None else str(labels)
-        reading = saved.reading(target=target, labels=given, format=format_)
+        reading = saved.reading(target=target, labels=given, format=format_, separator=separator)
         rows = saved.read(data, reading, labelled=True)
     else:
         from bayesmargin.cli.again import held_out_again
@@ -52,7 +53,7 @@ def report(
             speak.warn(f"the report has no accuracy: {why}; pass --data FILE")
     if rows is not None:
         tell(rows.remarks, speak)
-    path = output or model.with_name(f"{model.name}.html")
+    path = output or beside(model, ".html")
     with speak.catching_warnings():
         write_report(saved.estimator, saved.extras, path, data=rows)
     speak.line(f"Report written to {path}.")

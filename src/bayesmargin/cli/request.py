@@ -2,11 +2,14 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bayesmargin.cli.failures import UNTRUSTED, CommandError
+from bayesmargin.cli.failures import INTERRUPTED, UNTRUSTED, USAGE, CommandError
+from bayesmargin.cli.output import beside
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,74 @@ class FitRequest:
         return replace(self, **found)
 
 
+# What may differ between two commands that go on from one checkpoint; rows and labels may have
+# moved, and the checkpoint itself compares what they hold.
+_FREE = ("data", "labels", "output", "checkpoint", "checkpoint_every", "strict")
+
+
 def command_file(checkpoint: str | Path) -> Path:
     """Where the arguments of a fit are kept while its checkpoint is in use."""
-    path = Path(checkpoint)
-    return path.with_name(path.name + ".command.json")
+    return beside(Path(checkpoint), ".command.json")
+
+
+def require_own_checkpoint(request: FitRequest) -> None:
+    """Refuse a checkpoint that holds the state of another fit, before its arguments are lost."""
+    assert request.checkpoint is not None
+    path = Path(request.checkpoint)
+    if path.is_file():
+        raise CommandError(
+            f"--checkpoint {path} is a file: a checkpoint is a folder of its own", USAGE
+        )
+    if not has_state(path):
+        return
+    try:
+        theirs = _decisive(read_command(path))
+    except CommandError:  # none, or damaged: the checkpoint itself says whose it is
+        return
+    mine = _decisive(request)
+    differing = [name for name in {**theirs, **mine} if mine.get(name) != theirs.get(name)]
+    if differing:
+        told = ", ".join(f"{k} {theirs.get(k)} (now {mine.get(k)})" for k in differing[:3])
+        raise CommandError(
+            f"the checkpoint {path} belongs to another fit: {told}. Go on with that by bayesmargin "
+            f"resume {path}, choose another checkpoint, or remove {path} and {command_file(path)}",
+            UNTRUSTED,
+        )
+
+
+def _decisive(request: FitRequest) -> dict[str, Any]:
+    """Arguments that change what a fit gives."""
+    stored = request.absolute().to_json()
+    flags = {f"--{k}": v for k, v in stored.pop("flags").items() if k != "n-jobs"}
+    return {**{k: v for k, v in stored.items() if k not in _FREE}, **flags}
+
+
+def has_state(checkpoint: Path) -> bool:
+    """Whether there is something at a checkpoint to go on from."""
+    return any((checkpoint / name).is_file() for name in ("newest.json", "previous.json"))
+
+
+@contextmanager
+def kept_command(request: FitRequest) -> Iterator[None]:
+    """Keep the arguments beside the checkpoint during a fit.
+
+    A fit that the checkpoint refuses, or that fails before there is a state to go on from, leaves
+    what was there before it.
+    """
+    if request.checkpoint is None:
+        yield
+        return
+    path = command_file(request.checkpoint)
+    before = path.read_bytes() if path.is_file() else None
+    write_command(request)
+    try:
+        yield
+    except Exception as error:
+        refused = type(error).__name__ == "CheckpointError"
+        interrupted = getattr(error, "code", None) == INTERRUPTED
+        if refused or not (interrupted or has_state(Path(request.checkpoint))):
+            path.unlink() if before is None else path.write_bytes(before)
+        raise
 
 
 def write_command(request: FitRequest) -> None:

@@ -1,5 +1,6 @@
 """Where data files lie: the data home, finding a file in it, fetching one that is missing."""
 
+import contextlib
 import logging
 import os
 from pathlib import Path
@@ -134,6 +135,7 @@ def download(source: Source, target: Path) -> Path:
 
     _logger.info("downloading %s to %s", source.url, target)
     known_hash = None if source.sha256 is None else f"sha256:{source.sha256}"
+    new = [folder for folder in target.parents if not folder.exists()]
     try:
         pooch.retrieve(source.url, known_hash, fname=target.name, path=target.parent)
     except ValueError as error:
@@ -142,6 +144,10 @@ def download(source: Source, target: Path) -> Path:
             f"{error}. It was changed at the source or damaged on the way; try again, or save a "
             f"copy you trust as {target}"
         ) from error
+    finally:
+        for folder in new:  # the innermost first; one that holds the file stays
+            with contextlib.suppress(OSError):
+                folder.rmdir()
     if source.sha256 is None:
         digest = pooch.file_hash(str(target), alg="sha256")
         _logger.warning("%s has no checksum on record; its SHA-256 is %s", source.url, digest)

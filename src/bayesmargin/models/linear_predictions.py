@@ -13,6 +13,7 @@ from bayesmargin.distributed import is_collection
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.posterior import Posterior
 from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
 from bayesmargin.rows.sparse import canonical
 from bayesmargin.types import FloatArray, IntArray
 
@@ -43,8 +44,7 @@ class LinearPredictions(BaseEstimator):
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
         if isinstance(X, FileRows):
-            X.checked_labels(self, None, reset=False, needed=False)
-            return X
+            return matched_rows(X, self, reset=False)
         X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
         return canonical(X) if sparse.issparse(X) else X
 

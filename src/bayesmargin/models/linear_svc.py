@@ -27,6 +27,7 @@ from bayesmargin.posterior import Posterior
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
 from bayesmargin.rows.sparse import canonical
 from bayesmargin.sampling import Run
 from bayesmargin.saving.journal import Journal
@@ -172,7 +173,9 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             )
         self.classes_ = classes
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Go on from the current posterior with further rows.
 
         The posterior so far, summarised by its mean and covariance, is the prior of the new rows.
@@ -214,10 +217,15 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
         return self._update(X, y, weight, priors)
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
+        y = X.checked_labels(y) if isinstance(X, FileRows) else y
+        return float(super().score(X, y, sample_weight))
+
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Checked rows and labels, from memory or from a file."""
         if isinstance(X, FileRows):
-            return X, X.checked_labels(self, y, reset)
+            return matched_rows(X, self, reset), X.checked_labels(y)
         X, y = validate_data(
             self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
         )

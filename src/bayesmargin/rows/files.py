@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.errors import DataError
+from bayesmargin.rows.finite import require_finite
 from bayesmargin.rows.readahead import read_ahead
 from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.types import IntArray
 
 MEMORY = 256 << 20  # bytes for pieces of a file, unless the user says otherwise
+SHOWN = 6  # columns that the representation names
 BLOCK = 1 << 18  # numbers in a block of dense rows, which stays in a core's cache
 
 
@@ -27,6 +30,8 @@ class FileRows(ABC):
 
     Attributes
     ----------
+    path : Path
+        The file, or the folder of files.
     shape : tuple of int
         Rows and features.
     labels : array or None
@@ -37,6 +42,7 @@ class FileRows(ABC):
         Bytes that pieces of the file may take.
     """
 
+    path: Path
     shape: tuple[int, int]
     labels: Any
     feature_names: list[str] | None
@@ -45,6 +51,15 @@ class FileRows(ABC):
     """Pieces that are read in advance."""
     kept: "Kept | None" = None
     """Rows chosen at random, picked up by the next pass over the file."""
+
+    def __repr__(self) -> str:
+        names = self.feature_names
+        parts = [repr(str(self.path)), f"shape={self.shape}"]
+        if names is not None:
+            shown = [repr(name) for name in names[:SHOWN]] + ["..."] * (len(names) > SHOWN)
+            parts.append(f"columns=[{', '.join(shown)}]")
+        parts.append("with labels" if self.labels is not None else "without labels")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @abstractmethod
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
@@ -89,26 +104,21 @@ class FileRows(ABC):
         """The rows as passes over all data see them."""
         return FileSource(self, intercept)
 
-    def checked_labels(self, estimator: Any, y: Any, reset: bool, needed: bool = True) -> Any:
-        """Check the width against ``estimator`` and return the labels, given or from the file."""
-        if reset:
-            estimator.n_features_in_ = self.shape[1]
-            if self.feature_names is not None:
-                estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
-        elif estimator.n_features_in_ != self.shape[1]:
-            raise ValueError(
-                f"the file has {self.shape[1]} features, but {type(estimator).__name__} is "
-                f"expecting {estimator.n_features_in_} features as input"
-            )
-        if not needed:
-            return None
+    def select(self, names: list[str]) -> "FileRows":
+        """The same rows with the features ``names`` only, in that order."""
+        raise ValueError(f"{self.path} has no column names to choose from")
+
+    def checked_labels(self, y: Any) -> Any:
+        """The labels, given or from the file, one for each row."""
         if y is None:
             y = self.labels
         if y is None:
-            raise ValueError("the file holds no labels: pass y, or name the label column")
+            raise DataError(f"{self.path} holds no labels: pass y, or name the label column")
         y = np.asarray(y)
         if y.shape != (self.shape[0],):
-            raise ValueError(f"y has the shape {y.shape}, but the file has {self.shape[0]} rows")
+            raise DataError(
+                f"the labels have the shape {y.shape}, but {self.path} has {self.shape[0]} rows"
+            )
         return y
 
 
@@ -183,8 +193,8 @@ class FileSource:
 class NpyRows(FileRows):
     """A matrix in a ``.npy`` file, mapped into memory."""
 
-    def __init__(self, path: Path, labels: Any, memory: int) -> None:
-        self.values = mapped_array(path)
+    def __init__(self, path: Path, memory: int) -> None:
+        self.path, self.values = path, mapped_array(path)
         if self.values.ndim != 2 or self.values.dtype.kind not in "fiu":
             raise ValueError(
                 f"{path} holds an array of shape {self.values.shape} and type "
@@ -192,18 +202,21 @@ class NpyRows(FileRows):
             )
         self.shape = self.values.shape
         self.memory, self.feature_names = memory, None
-        self.labels = labels
+        self.labels = None
 
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end."""
         size = max(1, self.memory // (4 * self.values.dtype.itemsize * self.shape[1]))
         for start in range(0, self.shape[0], size):
             part = self.values[start : start + size]
+            require_finite(part, self.path, range(start, start + len(part)))
             yield start, with_constant(part) if constant else floating(np.array(part))
 
     def __getitem__(self, index: IntArray) -> Any:
         """Matrix of some rows, in the order given."""
-        return floating(np.asarray(self.values[index]))
+        values = floating(np.asarray(self.values[index]))
+        require_finite(values, self.path, index)
+        return values
 
 
 def _at_random(n_rows: int, count: int, rng: np.random.Generator) -> IntArray:

@@ -1,5 +1,6 @@
 """Opening files of rows by their name."""
 
+import numbers
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import numpy as np
 from bayesmargin.rows.files import MEMORY, FileRows, NpyRows, mapped_array
 from bayesmargin.rows.parquet import SUFFIXES, ParquetRows
 from bayesmargin.rows.svmlight import OPENERS, SvmlightRows
+
+TABLES = (".csv", ".tsv", ".tab")
 
 
 def open_rows(
@@ -28,7 +31,8 @@ def open_rows(
     label : str, optional
         Parquet: name of the column of labels; without it ``fit`` needs ``y``.
     labels : array-like or path, optional
-        ``.npy``: the labels, or a ``.npy`` file of them; without it ``fit`` needs ``y``.
+        The labels, or a ``.npy`` file of them, for files that hold none; a ``.npy`` matrix without
+        them needs ``y`` in ``fit``.
     n_features : int, optional
         svmlight: number of features, when the last ones may not occur.
     memory : int
@@ -49,16 +53,39 @@ def open_rows(
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {path}")
-    if memory < 1 << 20:
-        raise ValueError(f"memory={memory!r} is not allowed: it is at least 1 MiB (1048576 bytes)")
+    rows = _opened(path, label, n_features, _checked_memory(memory))
+    if labels is not None:
+        if label is not None:
+            raise ValueError(f"label={label!r} and labels= both say what the labels are: pass one")
+        given = mapped_array(Path(labels)) if isinstance(labels, str | Path) else labels
+        rows.labels = np.array(rows.checked_labels(given))
+    return rows
+
+
+def _checked_memory(memory: Any) -> int:
+    number = isinstance(memory, numbers.Real) and not isinstance(memory, bool)
+    if not number or not 1 << 20 <= memory < np.inf:
+        raise ValueError(
+            f"memory={memory!r} is not allowed: it is a number of bytes, at least 1 MiB (1048576), "
+            "such as 1 << 30 for 1 GiB"
+        )
+    return int(memory)
+
+
+def _opened(path: Path, label: str | None, n_features: int | None, memory: int) -> FileRows:
+    """Rows of a file by the ending of its name."""
     if path.is_dir() or path.suffix in SUFFIXES:
         return ParquetRows(path, label, memory)
+    if any(suffix.lower() in TABLES for suffix in path.suffixes):
+        raise ValueError(
+            f"{path}: this kind of file is not known to open_rows, which reads numbers only; pass "
+            "pandas.read_csv(...) to fit, use the command line (bayesmargin fit), or write the "
+            "table as Parquet"
+        )
     if label is not None:
         raise ValueError(f"label={label!r} names a column, and {path} is not a Parquet file")
     if path.suffix == ".npy":
-        if isinstance(labels, str | Path):
-            labels = np.array(mapped_array(Path(labels)))
-        return NpyRows(path, labels, memory)
+        return NpyRows(path, memory)
     if path.suffix in OPENERS or path.suffix in (".svm", ".svmlight", ".libsvm", ".txt", ".dat"):
         return SvmlightRows(path, n_features, memory)
     raise ValueError(

@@ -1,5 +1,6 @@
 """Rows of Parquet files, one file or a folder of them."""
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.errors import DataError
 from bayesmargin.rows.files import BLOCK, FileRows
+from bayesmargin.rows.finite import all_finite, unusable
 from bayesmargin.types import FloatArray, IntArray
 
 SUFFIXES = (".parquet", ".pq")
@@ -28,7 +31,7 @@ class ParquetRows(FileRows):
     """
 
     def __init__(self, path: Path, label: str | None, memory: int) -> None:
-        self.paths = parquet_files(path)
+        self.path, self.paths = path, parquet_files(path)
         self.memory = memory
         self.ahead = max(1, memory // (4 * 4 * BLOCK))  # the blocks of a batch
         self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
@@ -47,6 +50,13 @@ class ParquetRows(FileRows):
         self.label = label
         self.labels = None if label is None else self._label_column(label)
 
+    def select(self, names: list[str]) -> "ParquetRows":
+        """The same rows with the features ``names`` only, in that order."""
+        chosen = copy.copy(self)
+        chosen.feature_names, chosen.shape = list(names), (self.shape[0], len(names))
+        chosen.kept = None
+        return chosen
+
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end, column by column in memory."""
         assert self.feature_names is not None
@@ -54,12 +64,14 @@ class ParquetRows(FileRows):
         size = max(1, self.memory // (4 * 4 * max(1, self.shape[1]) * block)) * block
         row = 0
         for file in self.paths:
+            first = row
             with _reading(file) as opened:
                 batches = opened.iter_batches(
                     size, columns=self.feature_names, use_threads=_shared_decoding()
                 )
                 for batch in batches:
-                    for part in _matrices(batch, file, self.feature_names, constant):
+                    places = range(row - first, row - first + batch.num_rows)
+                    for part in _matrices(batch, file, places, self.feature_names, constant):
                         yield row, part
                         row += part.shape[0]
 
@@ -79,15 +91,12 @@ class ParquetRows(FileRows):
                     low, high = np.searchsorted(wanted, [first, first + count])
                     if low == high:
                         continue
-                    self._gather(
-                        opened, file, group, first, wanted[low:high], order[low:high], result
-                    )
+                    self._gather(opened, group, first, wanted[low:high], order[low:high], result)
         return result
 
     def _gather(
         self,
         opened: Any,
-        file: Path,
         group: int,
         first: int,
         wanted: IntArray,
@@ -96,6 +105,7 @@ class ParquetRows(FileRows):
     ) -> None:
         """Copy the wanted rows of one row group to their places."""
         assert self.feature_names is not None
+        file, begin = self._file_of(first)
         size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
         batches = opened.iter_batches(
             size, row_groups=[group], columns=self.feature_names, use_threads=_shared_decoding()
@@ -104,9 +114,14 @@ class ParquetRows(FileRows):
             low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
             if low < high:
                 part = batch.take(_arrow().array(wanted[low:high] - first))
-                found = list(_matrices(part, file, self.feature_names))
+                found = list(_matrices(part, file, wanted[low:high] - begin, self.feature_names))
                 result[places[low:high]] = np.concatenate(found)
             first += batch.num_rows
+
+    def _file_of(self, row: int) -> tuple[Path, int]:
+        """The file that holds a row, and the number of its first row."""
+        file = next(file for file, _, first in reversed(self.groups) if first <= row)
+        return file, min(first for owner, _, first in self.groups if owner == file)
 
     def rough_sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
         """Rows of some row groups: reading a few rows of a group takes as long as all of it."""
@@ -124,13 +139,17 @@ class ParquetRows(FileRows):
         parts = []
         for file in self.paths:
             with _reading(file) as opened:
-                column = opened.read(columns=[label]).column(0)
+                column = opened.read(columns=[label]).column(label)
                 if column.null_count:
                     row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-                    raise ValueError(
-                        f"{file}: the label column {label!r} has no value in row {row}"
-                    )
+                    raise DataError(f"{file}: the label column {label!r} has no value in row {row}")
                 parts.append(column.to_numpy())
+                if not all_finite(parts[-1]):
+                    row = int(np.flatnonzero(~np.isfinite(parts[-1]))[0])
+                    raise DataError(
+                        f"{file}: the label column {label!r} is {parts[-1][row]} in row {row} "
+                        "(counted from 0): labels are words, true and false or finite numbers"
+                    )
         return np.concatenate(parts)
 
 
@@ -188,28 +207,36 @@ def _check_schema(
 
 def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> list[str]:
     names = [name for name, _ in schema]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{path} has several columns named {twice!r}: rename them")
     if label is not None and label not in names:
         shown = ", ".join(repr(name) for name in names[:20])
-        raise ValueError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
+        raise DataError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
     numeric = ("int", "uint", "float", "double", "halffloat", "bool")
     for name, kind in schema:
         if name != label and not kind.startswith(numeric):
-            raise ValueError(f"column {name!r} of {path} has the type {kind}: features are numbers")
+            raise DataError(
+                f"column {name!r} of {path} has the type {kind}: features are numbers; name it by "
+                "label= if it holds the labels, or write the file without it"
+            )
     return [name for name in names if name != label]
 
 
 def _matrices(
-    batch: Any, file: Path, names: list[str], constant: bool = False
+    batch: Any, file: Path, rows: Any, names: list[str], constant: bool = False
 ) -> Iterator[FloatArray]:
     """Blocks of a batch in single precision, each column by column in memory.
 
     That is how they come; turning them into rows would take longer than all that is done with them.
+    ``rows`` are the numbers of the rows in the file, for messages.
     """
     arrays = []
-    for name, column in zip(names, batch.columns, strict=True):
+    for name in names:
+        column = batch.column(name)
         if column.null_count:
             row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-            raise ValueError(f"{file}: column {name!r} has no value in row {row} of a batch")
+            raise unusable(file, name, int(rows[row]))
         arrays.append(column.to_numpy(zero_copy_only=False))
     width = len(names) + int(constant)
     size = _block_rows(width)
@@ -219,11 +246,23 @@ def _matrices(
         blocks = np.empty((count, width, length), dtype=np.float32)
         last = first + count * length
         # One copy for all blocks: short ones would wait for the interpreter, which others use too.
-        for j, values in enumerate(arrays):
-            blocks[:, j] = values[first:last].reshape(count, length)
+        with np.errstate(over="ignore"):
+            for j, values in enumerate(arrays):
+                blocks[:, j] = values[first:last].reshape(count, length)
         blocks[:, len(names) :] = 1.0
+        if not all_finite(blocks):
+            _refuse(arrays, file, rows, names)
         yield from (block.T for block in blocks if length)
         first = last
+
+
+def _refuse(arrays: list[Any], file: Path, rows: Any, names: list[str]) -> None:
+    """Name the first value that is not finite in single precision."""
+    for name, values in zip(names, arrays, strict=True):
+        with np.errstate(over="ignore"):
+            bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)))
+        if len(bad):
+            raise unusable(file, name, int(rows[bad[0]]), values[bad[0]])
 
 
 def _block_rows(width: int) -> int:

@@ -8,6 +8,7 @@ import bz2
 import gzip
 import io
 import lzma
+import math
 import os
 import tempfile
 import weakref
@@ -19,11 +20,14 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.errors import DataError
 from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.finite import all_finite
 from bayesmargin.storage import draws_folder
 from bayesmargin.types import IntArray
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".lzma": lzma.open}
+LARGEST = float(np.finfo(np.float32).max)
 ENTRY = np.dtype([("column", np.int32), ("value", np.float32)])
 
 
@@ -151,6 +155,8 @@ def _parsed(path: Path, lines: bytes, first: int) -> tuple[Any, Any]:
         )
     except (ValueError, IndexError, OverflowError) as error:
         raise ValueError(f"{path}: {_culprit(lines, first)}: {error}") from error
+    if not (all_finite(part.data) and all_finite(label)):
+        raise DataError(f"{path}: {_culprit(lines, first)}: labels and features are finite numbers")
     part.sort_indices()
     return part, label
 
@@ -160,13 +166,14 @@ def _culprit(lines: bytes, first: int) -> str:
     for number, line in enumerate(lines.splitlines(), start=first + 1):
         fields = line.split(b"#")[0].split()
         try:
-            if fields:
-                float(fields[0])
+            if fields and not math.isfinite(float(fields[0])):
+                return f"line {number} has the label {float(fields[0])}"
             for field in fields[1:]:
                 column, value = field.split(b":")
                 if column != b"qid" and int(column) < 1:
                     return f"line {number} has the index {int(column)}; indices start from 1"
-                float(value)
+                if not abs(float(value)) <= LARGEST:
+                    return f"line {number} has the value {float(value):g}"
         except ValueError:
             return f"line {number} is not 'label index:value ...'"
     return f"in the lines from {first + 1} on"

@@ -7,28 +7,38 @@ pandas reads CSV because it knows every dialect and compression people use and i
 import difflib
 import zlib
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
+from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
 from bayesmargin.tables.table import Reading, Table, clean_labels, listed
 
+CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
 
-def read_csv(path: Path, form: str, as_text: Collection[str]) -> Any:
-    """Data frame of a CSV or TSV file, which may be compressed."""
+
+def read_csv(path: Path, form: str, as_text: Collection[str], separator: str | None = None) -> Any:
+    """Data frame of a CSV or TSV file, which may be compressed.
+
+    Where the usual separator leaves the first line in one piece, it is taken from that line.
+    """
     import lzma
 
     import pandas
 
-    separator = "\t" if form == "tsv" else ","
+    usual = separator or SEPARATORS[form]
     try:
-        header = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
-        names = [str(name) for name in header.iloc[0]]
+        names = _header(path, usual)
+        if separator is None and len(names) == 1:
+            usual = separator_of(names[0]) or usual
+            names = _header(path, usual)
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise DataError(f"{path} has several columns named {listed(twice)}: rename them")
         types = {name: str for name in as_text if name in names}
-        return pandas.read_csv(path, sep=separator, dtype=types, low_memory=False)
+        frame = pandas.read_csv(path, sep=usual, dtype=types, low_memory=False)
+        return frame if usual == "," else with_decimal_points(frame, as_text)
     except DataError:
         raise
     except pandas.errors.EmptyDataError as error:
@@ -41,6 +51,14 @@ def read_csv(path: Path, form: str, as_text: Collection[str]) -> Any:
         raise DataError(f"{path} is not readable as {form.upper()}: {_brief(error)}") from error
     except (lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} is truncated or corrupt: {_brief(error)}") from error
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """Names in the first line."""
+    import pandas
+
+    first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
+    return [str(name) for name in first.iloc[0]]
 
 
 def read_parquet(path: Path) -> Any:
@@ -69,9 +87,16 @@ def read_parquet(path: Path) -> Any:
     return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
 
 
-def split_columns(frame: Any, reading: Reading, source: str, labelled: bool) -> Table:
-    """Separate labels, row names and documents from the features."""
+def split_columns(
+    frame: Any, reading: Reading, source: str, labelled: bool, named: bool = True
+) -> Table:
+    """Separate labels, row names and documents from the features.
+
+    Labels must be there if ``labelled``, row names if ``named``.
+    """
     frame = frame.rename(columns=str)
+    if not named and reading.identity not in frame:
+        reading = replace(reading, identity=None)
     wanted = [("--id", reading.identity, True), ("--text", reading.text, True)]
     wanted += [("--drop", name, labelled) for name in reading.drop]
     wanted += [("--categorical", name, labelled) for name in reading.categorical]
@@ -93,6 +118,13 @@ def split_columns(frame: Any, reading: Reading, source: str, labelled: bool) -> 
         documents = frame[reading.text]
         empty = int(documents.isna().sum())
         remarks = [f"{empty} documents of column {reading.text!r} are empty"] if empty else []
+        spare = [c for c in frame if c not in {reading.text, reading.target, reading.identity}]
+        spare = [column for column in spare if column not in reading.drop]
+        if spare and labelled:
+            remarks.append(
+                f"only the documents of column {reading.text!r} are read; columns left out: "
+                f"{listed(spare)}"
+            )
         texts = documents.fillna("").astype(str).tolist()
         return Table("text", texts, labels, ids, name, source, remarks)
     taken = {reading.target, reading.identity, *reading.drop}
@@ -104,7 +136,7 @@ def split_columns(frame: Any, reading: Reading, source: str, labelled: bool) -> 
 
 def no_column(option: str, name: str, columns: list[str], source: str) -> str:
     """What to say about a column that is not there."""
-    close = difflib.get_close_matches(name, columns, 1)
+    close = difflib.get_close_matches(name, columns, 1, CLOSE)
     guess = f"; did you mean {close[0]!r}?" if close else f"; its columns are {listed(columns)}"
     return f"{source} has no column {name!r} ({option}){guess}"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from bayesmargin.errors import DataError
 from bayesmargin.tables.columns import read_csv, read_parquet, split_columns
+from bayesmargin.tables.dialect import SEPARATORS
 from bayesmargin.tables.documents import read_class_folders, read_lines
 from bayesmargin.tables.matrices import read_labels, read_npy, read_npz, read_svmlight
 from bayesmargin.tables.table import Reading, Table
@@ -56,7 +57,12 @@ def format_of(path: Path, given: str | None = None) -> str:
 
 
 def read_table(
-    path: Any, reading: Reading | None = None, *, labelled: bool = True, as_text: Any = ()
+    path: Any,
+    reading: Reading | None = None,
+    *,
+    labelled: bool = True,
+    named: bool = True,
+    as_text: Any = (),
 ) -> Table:
     r"""Read a file or folder into memory.
 
@@ -69,6 +75,8 @@ def read_table(
         Columns and formats.
     labelled : bool
         Whether labels must be there; without, they are read where they are found.
+    named : bool
+        Likewise for the column of row names.
     as_text : collection of str
         Columns to read as text even where they look like numbers.
 
@@ -87,11 +95,16 @@ def read_table(
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     form = format_of(path, reading.format)
+    if reading.separator is not None and form not in SEPARATORS:
+        raise DataError(f"--separator is for CSV and TSV files, and {path} is {form}")
     if form in ("csv", "tsv", "parquet"):
         texts = {*as_text, *reading.categorical}
         texts |= {name for name in (reading.identity, reading.text) if name is not None}
-        frame = read_parquet(path) if form == "parquet" else read_csv(path, form, texts)
-        table = split_columns(frame, reading, str(path), labelled)
+        if form == "parquet":
+            frame = read_parquet(path)
+        else:
+            frame = read_csv(path, form, texts, reading.separator)
+        table = split_columns(frame, reading, str(path), labelled, named)
     else:
         _refuse_columns(reading, form)
         if form == "folders":
@@ -107,9 +120,17 @@ def read_table(
     if len(table) == 0:
         raise DataError(f"{path} holds no rows")
     if labelled and table.labels is None:
-        how = "name the column with --target" if table.kind == "columns" else "pass --labels FILE"
-        raise DataError(f"{path} holds no labels: {how}")
+        raise DataError(f"{path} holds no labels: {_how_to_label(form)}")
     return table
+
+
+def _how_to_label(form: str) -> str:
+    """What to do about rows without labels."""
+    if form in ("csv", "tsv", "parquet"):
+        return "name the column with --target"
+    if form == "text":
+        return "pass --labels FILE, or --label-first when lines are a label, a tab and a document"
+    return "pass --labels FILE"
 
 
 def _refuse_columns(reading: Reading, form: str) -> None:

@@ -30,6 +30,8 @@ class Reading:
         Lines of text begin with a label and a tab.
     n_features : int or None
         svmlight: number of features, when the last ones may not occur.
+    separator : str or None
+        CSV: what stands between fields; None finds out.
     """
 
     format: str | None = None
@@ -41,6 +43,7 @@ class Reading:
     labels: str | None = None
     label_first: bool = False
     n_features: int | None = None
+    separator: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Settings as JSON; the label file belongs to one data file and is left out."""

@@ -1,5 +1,6 @@
 """Preparation of documents: scikit-learn's word counts, with settings and vocabulary as JSON."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,16 @@ class TextPreparation(Preparation):
         self.vocabulary: list[str] = []
         self.rarity: Any = None
         self.remarks: list[str] = []
+        self._check_values()
+
+    def _check_values(self) -> None:
+        """Refuse values that scikit-learn's vectorizer would refuse once it has documents."""
+        try:
+            vectorizer = self._vectorizer()
+            vectorizer._validate_params()
+            vectorizer.build_analyzer()
+        except (ValueError, TypeError, re.error) as error:
+            raise DataError(f"the settings of the vectorizer cannot be used: {error}") from error
 
     def _vectorizer(self, vocabulary: Any = None) -> Any:
         from sklearn.feature_extraction.text import CountVectorizer

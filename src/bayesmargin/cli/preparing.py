@@ -1,0 +1,57 @@
+"""The preparation that a fit asks for, checked before any data are read."""
+
+from typing import Any
+
+from bayesmargin.cli.estimators import value_of
+from bayesmargin.cli.failures import usage_error
+from bayesmargin.cli.request import FitRequest
+
+
+def require_preparation(request: FitRequest) -> None:
+    """Refuse settings of the preparation that no data could make right."""
+    from bayesmargin.errors import DataError
+    from bayesmargin.tables import ColumnPreparation
+
+    try:
+        ColumnPreparation(missing=request.missing)
+    except DataError as error:
+        raise usage_error(f"--missing {request.missing}: {error}") from error
+    if request.vectorizer or request.weighting:
+        _text_preparation(request)
+
+
+def make_preparation(request: FitRequest, kind: str) -> Any:
+    """The preparation that suits rows and model."""
+    from bayesmargin.tables import ColumnPreparation, MatrixPreparation
+
+    if kind == "text":
+        return _text_preparation(request)
+    if request.vectorizer or request.weighting:
+        raise usage_error("--vectorizer and --weighting are for documents (see --text)")
+    scale = request.scale and not _counts(request)
+    if kind == "matrix":
+        return MatrixPreparation(scale)
+    categorical = request.reading.get("categorical", ())
+    return ColumnPreparation(scale, request.missing, categorical)
+
+
+def _counts(request: FitRequest) -> bool:
+    """Whether the model reads counts: topics are made of words that are counted."""
+    return request.model == "medlda"
+
+
+def _text_preparation(request: FitRequest) -> Any:
+    from bayesmargin.errors import DataError
+    from bayesmargin.tables import TextPreparation
+
+    settings = {}
+    for word in request.vectorizer:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise usage_error(f"--vectorizer {word} is not NAME=VALUE")
+        settings[name.strip()] = value_of(text)
+    weighting = request.weighting or ("counts" if _counts(request) else "tfidf")
+    try:
+        return TextPreparation(weighting, **settings)
+    except DataError as error:
+        raise usage_error(str(error)) from error

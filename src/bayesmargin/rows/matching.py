@@ -1,0 +1,72 @@
+"""Whose columns: rows of a file as a model reads them, by name where both sides have names."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.errors import DataError
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.svmlight import SvmlightRows
+
+MOST_NAMES = 8  # columns that a message names
+
+
+def matched_rows(rows: FileRows, estimator: Any, reset: bool) -> FileRows:
+    """Rows whose columns are those of ``estimator``, in its order.
+
+    With ``reset`` the estimator learns the columns of the file. Otherwise those that it was fitted
+    on are chosen by name, whatever their order and whatever else is in the file. Where the file or
+    the estimator has no names, columns count by their place, and there must be as many.
+    """
+    if reset:
+        _learn_columns(rows, estimator)
+        return rows
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or rows.feature_names is None:
+        _require_width(rows, estimator)
+        return rows
+    names = [str(name) for name in known]
+    if names == rows.feature_names:
+        return rows
+    there = set(rows.feature_names)
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise DataError(_disagreement(rows, estimator, names, missing))
+    return rows.select(names)
+
+
+def _learn_columns(rows: FileRows, estimator: Any) -> None:
+    estimator.n_features_in_ = rows.shape[1]
+    if rows.feature_names is not None:
+        estimator.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def _require_width(rows: FileRows, estimator: Any) -> None:
+    wanted = estimator.n_features_in_
+    if rows.shape[1] != wanted:
+        sparse = isinstance(rows, SvmlightRows) and rows.shape[1] < wanted
+        hint = f": open it with n_features={wanted}" if sparse else ""
+        raise DataError(
+            f"{rows.path} has {rows.shape[1]} features, but {type(estimator).__name__} is "
+            f"expecting {wanted} features as input{hint}"
+        )
+
+
+def _disagreement(rows: FileRows, estimator: Any, names: list[str], missing: list[str]) -> str:
+    assert rows.feature_names is not None
+    wanted = set(names)
+    unexpected = [name for name in rows.feature_names if name not in wanted]
+    instead = f"; it has {_listed(unexpected)}, unknown to the model" if unexpected else ""
+    return (
+        f"{rows.path} lacks {_listed(missing)} of the {len(names)} columns that "
+        f"{type(estimator).__name__} was fitted on{instead}: rename or add columns (their order "
+        "does not matter)"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
+    return shown if more <= 0 else f"{shown} and {more} more"
