@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bayesmargin.diagnostics import bulk_ess, rhat
-from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.errors import ConvergenceWarning, InterruptedWarning
 
 _FEWEST_TO_REPORT = 8
 _FEWEST_TO_JUDGE = 20
@@ -68,3 +68,14 @@ def warn_if_unsettled(report: Mapping[str, Mapping[str, float]], sweeps: int) ->
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+def warn_of_interrupt(sweeps: int, wanted: int, chains: int, wanted_chains: int) -> None:
+    """Warn that Ctrl-C has cut the chains short."""
+    of = "" if chains == wanted_chains else f" of {chains} of {wanted_chains} chains"
+    warnings.warn(
+        f"sampling was interrupted after {sweeps} of {wanted} sweeps; the model holds the draws "
+        f"made so far{of}: fit again for a full run",
+        InterruptedWarning,
+        stacklevel=3,
+    )
