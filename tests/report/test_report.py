@@ -138,6 +138,18 @@ def test_advice_names_only_settings_that_the_model_has(models, tmp_path):
     assert found == {"infinite": True, "dpmnl": False}
 
 
+@pytest.mark.parametrize(("r_hat", "words"), [(np.nan, "no row ever changed"), (np.inf, "huge")])
+def test_a_chain_that_never_moved_is_not_praised(models, r_hat, words, tmp_path):
+    model = copy.copy(models["infinite"][0])
+    figures = {"mean": 3.0, "r_hat": r_hat, "effective_draws": np.nan}
+    model.diagnostics_ = {"components": figures, "partition": figures, "moved": 0.0}
+    text = write_report(model, {}, tmp_path / "p.html").read_text(encoding="utf-8")
+    assert words in text
+    assert "the chain has settled, by" not in text
+    assert "columns of few distinct values" in text
+    assert ">nan<" not in text
+
+
 def test_page_without_labels(models, tmp_path):
     model, data = models["binary"]
     page = write_report(model, {}, tmp_path / "p.html", data=SimpleNamespace(X=data.X, y=None))

@@ -214,8 +214,7 @@ class InfiniteSVC(MixtureClassifier):
         if interrupted:
             warn_of_interrupt(sweeps, problem.n_sweeps, len(recorders), self.n_chains)
             return self
-        traces = {k: v for k, v in self.diagnostics_.items() if isinstance(v, dict)}
-        warn_if_unsettled(traces, self.n_components_.shape[1])
+        warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1])
         return self
 
     def _keep(self, problem: Problem, recorders: list[Recorder], seconds: list[Any]) -> None:

@@ -60,11 +60,13 @@ def usable(recorders: list[Recorder]) -> list[Recorder]:
 
 def summarise(recorders: list[Recorder], kept: slice) -> dict[str, Any]:
     """What the label-invariant traces say of the sweeps kept, and the share of rows that moved."""
-    names = ("components", "partition", "concentration")
     traces = {
-        name: np.array([getattr(r, name)[kept] for r in recorders], dtype=float) for name in names
+        name: np.array([getattr(r, name)[kept] for r in recorders], dtype=float)
+        for name in ("components", "partition", "concentration", "moved")
     }
-    report: dict[str, Any] = trace_report(traces)
+    moved = traces.pop("moved")
+    concentration = trace_report({"concentration": traces.pop("concentration")})  # may be fixed
+    report: dict[str, Any] = {**trace_report(traces, moved), **concentration}
     if report:
-        report["moved"] = float(np.mean([r.moved[kept] for r in recorders]))
+        report["moved"] = float(np.mean(moved))
     return report
