@@ -179,7 +179,9 @@ class Diagnostics:
     converged : bool
         Whether R-hat and effective sample sizes are good enough.
     trustworthy : bool
-        Whether every check passed.
+        Whether every check passed, and the run was not cut short.
+    interrupted : bool
+        Whether the run was stopped by the user.
     """
 
     max_rhat: float
@@ -193,13 +195,26 @@ class Diagnostics:
     seconds: float
     converged: bool
     trustworthy: bool
+    interrupted: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why the posterior should not be trusted, in words that follow "because"; else empty."""
+        if self.trustworthy:
+            return ""
+        if self.interrupted:
+            return "the run was interrupted"
+        return (
+            "the sampled variances are off" if self.converged else "the chains have not converged"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Figures by name."""
         return asdict(self)
 
     def __str__(self) -> str:
-        verdict = "can be trusted" if self.trustworthy else "should NOT be trusted"
+        reason = f"should NOT be trusted because {self.reason}"
+        verdict = "can be trusted" if self.trustworthy else reason
         return (
             f"The posterior {verdict}: worst R-hat {self.max_rhat:.3f}, smallest ESS "
             f"{self.min_bulk_ess:.0f} (bulk) and {self.min_tail_ess:.0f} (tails), effective "

@@ -96,6 +96,7 @@ def diagnose(
         seconds=seconds,
         converged=bool(converged),
         trustworthy=bool(converged and not biased(stein) and not interrupted),
+        interrupted=interrupted,
     )
 
 
