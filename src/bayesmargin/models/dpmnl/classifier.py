@@ -69,7 +69,8 @@ class DPMNLClassifier(MixtureClassifier):
         Posterior draws of the number of components.
     timings_ : dict
         Seconds spent in "total".
-    diagnostics_ : dict
+    diagnostics_ : MixtureDiagnostics
+        Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
         R-hat and effective draws of the number of components, and the share of rows that moved.
 
     Examples

@@ -107,7 +107,8 @@ class InfiniteSVC(MixtureClassifier):
     timings_ : dict
         Processor seconds spent on "start", "assignments", "split_merge" and "weights", over all
         chains (not counting other threads).
-    diagnostics_ : dict
+    diagnostics_ : MixtureDiagnostics
+        Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
         R-hat and effective draws of label-invariant quantities, and the share of rows that moved.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -215,6 +216,7 @@ class InfiniteSVC(MixtureClassifier):
             self._keep(problem, recorders, [run[1] for run in runs])
         sweeps = problem.burn_in + self.n_components_.shape[1]
         if interrupted:
+            self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
             warn_of_interrupt(sweeps, problem.n_sweeps, len(recorders), self.n_chains)
             return self
         warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1])

@@ -41,6 +41,8 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
             "no row ever changed its component, so nothing tells whether the chain is "
             "stuck or the partition beyond doubt.",
         )
+    if context.estimator.diagnostics_.get("interrupted"):
+        return False, "the run was interrupted: fit again in full."
     chains = len(np.atleast_2d(context.estimator.n_components_))
     bad = [NAMES[name] for name, part in figures.items() if not settled(part, chains)]
     if bad:
