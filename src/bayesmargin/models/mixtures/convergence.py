@@ -99,7 +99,8 @@ def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
     length = min(len(trace) for trace in traces)
     if length < _FEWEST_TO_REPORT:
         return ""
-    value = _rhat(_without_rounding(np.array([trace[:length] for trace in traces], dtype=float)))
+    values = _without_rounding(np.array([trace[:length] for trace in traces], dtype=float))
+    value = _rhat(values) if np.ptp(values) > 0.0 else math.nan
     return f"R-hat {value:.3f}" if np.isfinite(value) else ""
 
 
