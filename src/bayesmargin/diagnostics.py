@@ -19,6 +19,11 @@ from scipy.stats import rankdata
 from bayesmargin.types import FloatArray
 
 ESS_PER_CHAIN = 100
+#: The home of what counts as converged, for every model, the report and the command line: the
+#: largest R-hat (of hundreds of values, each with its own sampling error) and the fewest effective
+#: draws that every chain must be worth.
+TOLERATED_RHAT = 1.05
+FEWEST_EFFECTIVE = 10
 SLICE = 32  # coordinates that a thread takes at a time
 
 
@@ -174,7 +179,9 @@ class Diagnostics:
     converged : bool
         Whether R-hat and effective sample sizes are good enough.
     trustworthy : bool
-        Whether every check passed.
+        Whether every check passed, and the run was not cut short.
+    interrupted : bool
+        Whether the run was stopped by the user.
     """
 
     max_rhat: float
@@ -188,13 +195,26 @@ class Diagnostics:
     seconds: float
     converged: bool
     trustworthy: bool
+    interrupted: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why the posterior should not be trusted, in words that follow "because"; else empty."""
+        if self.trustworthy:
+            return ""
+        if self.interrupted:
+            return "the run was interrupted"
+        return (
+            "the sampled variances are off" if self.converged else "the chains have not converged"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Figures by name."""
         return asdict(self)
 
     def __str__(self) -> str:
-        verdict = "can be trusted" if self.trustworthy else "should NOT be trusted"
+        reason = f"should NOT be trusted because {self.reason}"
+        verdict = "can be trusted" if self.trustworthy else reason
         return (
             f"The posterior {verdict}: worst R-hat {self.max_rhat:.3f}, smallest ESS "
             f"{self.min_bulk_ess:.0f} (bulk) and {self.min_tail_ess:.0f} (tails), effective "

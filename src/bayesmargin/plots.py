@@ -1,13 +1,14 @@
 """Pictures of a posterior and of probabilities; matplotlib is imported when one is drawn."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bayesmargin.models.settings import require_count
+from bayesmargin.names import names_of
 from bayesmargin.posterior import Posterior
-from bayesmargin.types import FloatArray
+from bayesmargin.reliability import curve_of, events_and_chances
 
 INK, ACCENT, PALE = "#1f2933", "#c2410c", "#94a3b8"
 
@@ -28,9 +29,9 @@ def _finish(axes: Any, path: str | Path | None) -> Any:
 
 
 def plot_posterior(
-    posterior: Posterior,
+    posterior: Any,
     variable: str = "coef",
-    names: Sequence[str] | None = None,
+    names: Any = None,
     strongest: int = 20,
     path: str | Path | None = None,
 ) -> Any:
@@ -38,10 +39,10 @@ def plot_posterior(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Posterior, or a fitted estimator that has one
     variable : str
         Which variable; with several classes all of them compete for a place.
-    names : sequence of str, optional
+    names : sequence or array of str, optional
         Names of the features; those of the posterior by default.
     strongest : int
         How many weights, by posterior mean over posterior sd.
@@ -52,8 +53,16 @@ def plot_posterior(
     -------
     matplotlib.axes.Axes
     """
+    given, posterior = posterior, getattr(posterior, "posterior_", posterior)
+    if not isinstance(posterior, Posterior):
+        raise TypeError(
+            f"plot_posterior takes the posterior_ of a fitted BayesianLinearSVC or the model "
+            f"itself, not a {type(given).__name__}"
+        )
     draws = posterior.flat(variable)
-    features = [str(name) for name in (names or posterior.coords["feature"])]
+    features = [str(name) for name in posterior.coords["feature"]]
+    if names is not None:
+        features = names_of(names, len(features), "names")
     labels = features
     if draws.ndim == 3:
         classes = posterior.coords["class"]
@@ -74,33 +83,40 @@ def plot_posterior(
 
 
 def plot_reliability(
-    y: Any, probability: FloatArray, bins: int = 10, path: str | Path | None = None
+    y: Any,
+    probability: Any,
+    bins: int = 10,
+    path: str | Path | None = None,
+    *,
+    pos_label: Any = None,
 ) -> Any:
     """Observed frequency against forecast probability, in bins of equally many rows.
 
     Parameters
     ----------
-    y : array of 0 and 1
-    probability : array
-        Forecast probability of 1.
+    y : array of labels (row,)
+        0 and 1, or False and True, or any two labels with ``pos_label``.
+    probability : array (row,)
+        Forecast probability of 1, or of ``pos_label``: a column of ``predict_proba``.
     bins : int
+        At most; fewer where there are not that many rows.
     path : str or path, optional
         Where to save the picture.
+    pos_label : label, optional
+        The label whose probability was forecast; every other label counts as its absence.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    y, probability = np.asarray(y, dtype=float), np.asarray(probability, dtype=float)
-    parts = np.array_split(np.argsort(probability), bins)
-    forecast = np.array([probability[part].mean() for part in parts])
-    observed = np.array([y[part].mean() for part in parts])
-    error = np.sqrt(observed * (1 - observed) / np.array([len(part) for part in parts]))
+    event, chance = events_and_chances(y, probability, pos_label)
+    require_count("bins", bins, 1)
+    curve = curve_of(chance, event, min(bins, len(chance)))
     axes = _new_axes(4.6, 4.6)
     axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, label="perfect")
     axes.errorbar(
-        forecast, observed, yerr=error, fmt="o-", color=ACCENT, ecolor=INK, elinewidth=1,
-        label="forecasts, ± one standard error",
+        curve.forecast, curve.observed, yerr=curve.error, fmt="o-", color=ACCENT, ecolor=INK,
+        elinewidth=1, label="forecasts, ± one standard error",
     )  # fmt: skip
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     axes.set_xlabel("forecast probability")

@@ -4,6 +4,7 @@ A program that fits models for others, such as the command line, chooses the dis
 hand over rows to watch the accuracy on: see :func:`watching`.
 """
 
+import numbers
 import sys
 import time
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 WIDE = 110  # columns of a terminal that has room for everything
 
@@ -176,8 +179,17 @@ def watched_rows() -> tuple[Any, Any] | None:
     return watch.held_out if watch is not None and watch.progress.shown else None
 
 
+def require_verbosity(verbose: Any) -> None:
+    """Raise a clear error when ``verbose`` is no number."""
+    if not isinstance(verbose, numbers.Real | np.bool_):
+        raise ValueError(
+            f"verbose={verbose!r} is not allowed: it is 0 to show nothing, 1 to show how a fit goes"
+        )
+
+
 def progress_for(verbose: int) -> Progress:
     """Progress display that suits ``verbose`` and where the output goes."""
+    require_verbosity(verbose)
     watch = _watch.get()
     if watch is not None:
         return watch.progress

@@ -9,6 +9,8 @@ from bayesmargin.chains import n_threads
 from bayesmargin.checks import SteinCheck
 from bayesmargin.diagnostics import (
     ESS_PER_CHAIN,
+    FEWEST_EFFECTIVE,
+    TOLERATED_RHAT,
     Diagnostics,
     by_slices,
     rhat_and_bulk_ess,
@@ -24,7 +26,6 @@ from bayesmargin.types import FloatArray
 
 MONITORED = 256  # coordinates whose R-hat and ESS are watched
 FEWEST = 8  # draws a chain below which nothing can be said about convergence
-TOLERATED_RHAT = 1.05  # the largest of hundreds of values, each with its own sampling error
 TOLERATED_BIAS = 0.1
 
 
@@ -82,7 +83,7 @@ def diagnose(
     worst = bulk = tail = float("nan")
     if watched.enough:
         (worst, bulk), tail = watched.worst, watched.tail()
-    converged = worst < TOLERATED_RHAT and bulk > 10.0 * len(watched.positions)
+    converged = worst < TOLERATED_RHAT and bulk > FEWEST_EFFECTIVE * len(watched.positions)
     return Diagnostics(
         max_rhat=worst,
         min_bulk_ess=bulk,
@@ -95,6 +96,7 @@ def diagnose(
         seconds=seconds,
         converged=bool(converged),
         trustworthy=bool(converged and not biased(stein) and not interrupted),
+        interrupted=interrupted,
     )
 
 

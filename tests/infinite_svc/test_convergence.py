@@ -8,7 +8,12 @@ from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from bayesmargin.models.infinite_svc.settings import default_sweeps
-from bayesmargin.models.mixtures.convergence import trace_report, warn_if_unsettled
+from bayesmargin.models.mixtures.convergence import (
+    rhat_so_far,
+    settled,
+    trace_report,
+    warn_if_unsettled,
+)
 
 
 def test_a_drifting_trace_is_told_and_a_settled_one_is_not():
@@ -62,3 +67,50 @@ def test_the_display_shows_rhat_once_there_are_sweeps_enough(model, capsys):
     first, *_, last = capsys.readouterr().err.strip().splitlines()
     assert "R-hat" not in first
     assert "R-hat" in last
+
+
+def one_hot_table():
+    """Two numbers and a category of three values, which shuts every component up in one value."""
+    rng = np.random.default_rng(0)
+    numbers, category = rng.normal(size=(150, 2)), rng.integers(3, size=150)
+    labels = (numbers[:, 0] + category - 1 + 0.3 * rng.normal(size=150) > 0).astype(int)
+    return np.column_stack([numbers, np.eye(3)[category]]), labels
+
+
+@pytest.mark.parametrize("n_chains", [1, 2])
+def test_a_chain_that_never_moves_is_not_certified(n_chains):
+    model = InfiniteSVC(n_sweeps=60, n_chains=n_chains, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"no row changed its component in the 30 sweeps"):
+        model.fit(*one_hot_table())
+    found = model.diagnostics_
+    assert found["moved"] == 0.0
+    for name in ("components", "partition"):
+        assert np.isnan(found[name]["r_hat"])
+        assert np.isnan(found[name]["effective_draws"])
+        assert not settled(found[name], n_chains)
+
+
+def test_rounding_is_no_change():
+    # Chains at the same partition, whose probability is summed in another order.
+    still = 300.0 + 1e-12 * np.random.default_rng(0).normal(size=(4, 60))
+    frozen = trace_report({"partition": still}, np.zeros((4, 60)))["partition"]
+    assert np.isnan(frozen["r_hat"])
+    with pytest.warns(ConvergenceWarning, match="no row changed"):
+        warn_if_unsettled({"partition": frozen, "moved": 0.0}, 60)
+    apart = trace_report({"partition": still + np.arange(4)[:, None]}, np.zeros((4, 60)))
+    assert apart["partition"]["r_hat"] == np.inf
+    with pytest.warns(ConvergenceWarning, match="stuck at different partitions"):
+        warn_if_unsettled(apart, 60)
+    assert rhat_so_far(list(still)) == ""
+
+
+def test_a_number_of_components_that_stays_is_fine_while_rows_move():
+    found = trace_report({"components": np.full((2, 60), 3.0)}, np.full((2, 60), 0.1))
+    assert settled(found["components"], 2)
+    warn_if_unsettled(found, 60)
+
+
+def test_dpmnl_tells_the_share_of_rows_that_moved():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    found = DPMNLClassifier(n_sweeps=30, random_state=0).fit(X, y).diagnostics_
+    assert 0.0 < found["moved"] < 1.0

@@ -3,6 +3,7 @@
 import copy
 import re
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -138,6 +139,18 @@ def test_advice_names_only_settings_that_the_model_has(models, tmp_path):
     assert found == {"infinite": True, "dpmnl": False}
 
 
+@pytest.mark.parametrize(("r_hat", "words"), [(np.nan, "no row ever changed"), (np.inf, "huge")])
+def test_a_chain_that_never_moved_is_not_praised(models, r_hat, words, tmp_path):
+    model = copy.copy(models["infinite"][0])
+    figures = {"mean": 3.0, "r_hat": r_hat, "effective_draws": np.nan}
+    model.diagnostics_ = {"components": figures, "partition": figures, "moved": 0.0}
+    text = write_report(model, {}, tmp_path / "p.html").read_text(encoding="utf-8")
+    assert words in text
+    assert "the chain has settled, by" not in text
+    assert "columns of few distinct values" in text
+    assert ">nan<" not in text
+
+
 def test_page_without_labels(models, tmp_path):
     model, data = models["binary"]
     page = write_report(model, {}, tmp_path / "p.html", data=SimpleNamespace(X=data.X, y=None))
@@ -257,3 +270,35 @@ def test_expected_error_of_perfect_forecasts():
     found = np.array([curve_of(chance, event.astype(float)).calibration_error for event in events])
     assert mean == pytest.approx(found.mean(), abs=4 * found.std() / 15)
     assert 0.015 < (found > bound).mean() < 0.1
+
+
+def checks_of(text):
+    """Marks of the checks on a page, by name."""
+    found = re.search(r"<table.*?Checks.*?</table>", text, flags=re.S).group()
+    cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in found.split("<tr>")[2:]]
+    return {row[0]: re.sub("<.*?>", "", row[2]) for row in cells if len(row) > 2}
+
+
+def test_the_checks_say_no_only_where_the_verdict_does(tmp_path):
+    model = wide_model(5, 3)
+    few = Diagnostics(1.0, 79, 15, 1.12, 0.0, 0.12, 1, 100, 1.0, True, True)
+    for found, head, bad in (
+        (few, "Good", set()),
+        (replace(few, min_bulk_ess=19, converged=False, trustworthy=False), "Caution",
+         {"effective draws, centre", "bias of the variance", "effective temperature"}),
+    ):  # fmt: skip
+        model.diagnostics_ = found
+        text = write_report(model, tmp_path / "p.html").read_text(encoding="utf-8")
+        assert f"<strong>{head}: </strong>" in text
+        assert {name for name, mark in checks_of(text).items() if "no" in mark.split()} == bad
+
+
+def test_an_interrupted_run_is_told_as_one(tmp_path):
+    model = wide_model(5, 3)
+    cut = replace(model.diagnostics_, min_bulk_ess=float("nan"), trustworthy=False, converged=False)
+    model.diagnostics_ = replace(cut, interrupted=True)
+    assert "NOT be trusted because the run was interrupted: worst R-hat" in str(model.diagnostics_)
+    assert "NOT be trusted because the chains have not converged" in str(cut)
+    text = write_report(model, tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "should not be trusted, because the run was interrupted." in text
+    assert "fit again in full" in text

@@ -11,7 +11,7 @@ def trust(estimator: Any) -> tuple[bool | None, str]:
     """Verdict (None: the model has no diagnostics that could tell) and a sentence."""
     found: Any = getattr(estimator, "diagnostics_", None)
     if hasattr(found, "trustworthy"):
-        return bool(found.trustworthy), str(found)
+        return found.trustworthy, str(found)
     if isinstance(found, dict) and found:
         named = {name: part for name, part in found.items() if isinstance(part, dict)}
         worst = max(named, key=lambda name: named[name]["r_hat"])

@@ -163,7 +163,8 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         X, y = self._training_rows(X, y, reset=True)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X.shape[0])
-        self._set_classes(np.unique(y[weight > 0.0]))
+        source = "y" if np.all(weight > 0.0) else "y without the rows whose sample_weight is zero"
+        self._set_classes(np.unique(y[weight > 0.0]), source)
         return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
 
     def _set_classes(self, classes: Any, source: str = "y") -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.progress import require_verbosity
 from bayesmargin.samplers import (
     SGHMC,
     SSGLD,
@@ -57,8 +58,16 @@ def require_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name}={value!r} is not allowed: it is an integer of at least {least}")
 
 
+def require_flag(name: str, value: Any) -> None:
+    """Raise a clear error when ``value`` is neither true nor false; 0 and 1 will do."""
+    if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
+        raise ValueError(f"{name}={value!r} is not allowed: it is True or False")
+
+
 def check_linear_settings(estimator: Any) -> Sampler:
     """Check the parameters of a linear estimator and return its sampler."""
+    require_flag("fit_intercept", estimator.fit_intercept)
+    require_verbosity(estimator.verbose)
     require_positive(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
     require_choice("prior", estimator.prior, ("gaussian", "laplace"))
     require_choice("multi_class", estimator.multi_class, ("crammer_singer", "ovr"))

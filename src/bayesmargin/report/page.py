@@ -15,7 +15,10 @@ from bayesmargin.report.sections import SECTIONS, accuracy, diagnostics, reliabi
 
 
 def write_report(
-    estimator: Any, extras: Mapping[str, Any] | None, path: str | Path, data: Any = None
+    estimator: Any,
+    extras: Mapping[str, Any] | str | Path | None = None,
+    path: Any = None,
+    data: Any = None,
 ) -> Path:
     """Write one self-contained HTML page about a fitted model.
 
@@ -26,13 +29,14 @@ def write_report(
     Parameters
     ----------
     estimator : fitted BayesianLinearSVC, MedLDAClassifier, InfiniteSVC or DPMNLClassifier
-    extras : mapping of str to JSON documents, or None
+    extras : mapping of str to JSON documents, optional
         What was saved beside the model; names of features are looked for in "feature_names",
-        "vocabulary" and "preparation", those of classes in "class_names". The documents are shown
-        at the end of the first section, shortened.
+        "vocabulary" and "preparation", those of classes in "class_names" and "target_names", as
+        lists or arrays. The documents are shown at the end of the first section, shortened. It may
+        be left out: ``write_report(model, "report.html")``.
     path : str or path
         File to write; folders on the way are made.
-    data : object with ``X`` and ``y``, optional
+    data : tuple (X, y), or object with ``X`` and ``y``, optional
         Rows that took no part in the fit. ``y`` may be None; ``ids`` and ``texts``, where present
         and not None, name and show the rows. Anything with these attributes will do, for example a
         ``types.SimpleNamespace``.
@@ -46,20 +50,26 @@ def write_report(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from types import SimpleNamespace
     >>> from sklearn.datasets import load_iris
     >>> from bayesmargin import BayesianLinearSVC
     >>> from bayesmargin.report import write_report
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianLinearSVC(n_draws=200, random_state=0).fit(X[::2], y[::2])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     held_out = SimpleNamespace(X=X[1::2], y=y[1::2])
-    ...     page = write_report(model, {}, Path(folder) / "iris.html", data=held_out)
+    ...     page = write_report(model, Path(folder) / "iris.html", data=(X[1::2], y[1::2]))
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
+    if isinstance(extras, str | Path):
+        extras, path, data = _sorted_out(extras, path, data)
+    if not isinstance(path, str | Path):
+        raise TypeError(
+            f"path={path!r} is not the name of a file: say where to write the page, for example "
+            'write_report(model, "report.html")'
+        )
     target = Path(path)
-    text = page_of(make_context(estimator, extras, data))
+    documents: Any = extras
+    text = page_of(make_context(estimator, documents, data))
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
@@ -68,6 +78,18 @@ def write_report(
     finally:
         partial.unlink(missing_ok=True)
     return target
+
+
+def _sorted_out(place: str | Path, second: Any, data: Any) -> tuple[Any, str | Path, Any]:
+    """Extras, path and data of a call whose first argument after the model is the path."""
+    if second is None or isinstance(second, Mapping):
+        return second, place, data
+    if data is None and not isinstance(second, str | Path):
+        return None, place, second
+    raise TypeError(
+        f"write_report(model, {str(place)!r}, {second!r:.40}, ...) has a path where extras belong: "
+        "call write_report(model, extras, path, data=(X, y)), with None for no extras"
+    )
 
 
 def page_of(context: Context) -> str:

@@ -231,7 +231,8 @@ def _read(folder: Path) -> tuple[Any, dict[str, Any]]:
     settings = {key: decoder.decode(value) for key, value in manifest["settings"].items()}
     estimator = kind(**settings)
     for key, value in manifest["state"].items():
-        if not _ATTRIBUTE.fullmatch(key) or key in settings or hasattr(kind, key):
+        fixed = hasattr(kind, key) and getattr(getattr(kind, key), "fset", None) is None
+        if not _ATTRIBUTE.fullmatch(key) or key in settings or fixed:
             raise SavedModelError(f"it has an attribute {key!r:.60} that no {name} has")
         setattr(estimator, key, decoder.decode(value))
     check_model(estimator)

@@ -55,10 +55,11 @@ class Chain:
     leapfrogs: int
     auxiliary: int
     sweeps: int = 0
+    moved: float = 0.0  #: share of the rows that the last sweep gave another component
 
     def sweep(self) -> None:
         """Assignments, then parameters; every fifth sweep takes a doubled HMC step."""
-        begin = 0
+        begin, before = 0, self.slots.copy()
         while True:
             begin = sweep_assignments(
                 self.rng, self.X, self.labels, self.slots, self.experts, self.hyper,
@@ -67,6 +68,7 @@ class Chain:
             if begin == len(self.labels):
                 break
             self.experts = grow(self.experts, 2 * len(self.experts.population))
+        self.moved = float(np.mean(self.slots != before))
         self.sweeps += 1
         step = self.step * (2.0 if self.sweeps % 5 == 0 else 1.0)
         update_parameters(

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
-from bayesmargin.models.dpmnl.resuming import state_of, take_up
+from bayesmargin.models.dpmnl.resuming import Record, state_of, take_up
 from bayesmargin.models.mixtures.classifier import (
     MixtureClassifier,
     check_sweeps,
@@ -69,8 +69,9 @@ class DPMNLClassifier(MixtureClassifier):
         Posterior draws of the number of components.
     timings_ : dict
         Seconds spent in "total".
-    diagnostics_ : dict
-        R-hat and effective draws of the number of components.
+    diagnostics_ : MixtureDiagnostics
+        Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
+        R-hat and effective draws of the number of components, and the share of rows that moved.
 
     Examples
     --------
@@ -129,10 +130,14 @@ class DPMNLClassifier(MixtureClassifier):
         begin = time.perf_counter()
         self._scaling = fit_scaling(X)
         with self._checkpointing(X, y) as checkpoint:
-            trace, self._draws = self._sample(self._scaling.apply(X), labels, burn_in, checkpoint)
-        self.n_components_ = np.array(trace[burn_in:])
+            record = self._sample(self._scaling.apply(X), labels, burn_in, checkpoint)
+        self._draws = record.draws
+        self.n_components_ = np.array(record.components[burn_in:])
         self.timings_ = {"total": time.perf_counter() - begin}
-        self.diagnostics_ = trace_report({"components": self.n_components_[None].astype(float)})
+        moved = np.array(record.moved[burn_in:])
+        traces = {"components": self.n_components_[None].astype(float)}
+        found = trace_report(traces, moved[None])
+        self.diagnostics_ = {**found, "moved": float(moved.mean())} if found else {}
         warn_if_unsettled(self.diagnostics_, len(self.n_components_))
         return self
 
@@ -142,33 +147,33 @@ class DPMNLClassifier(MixtureClassifier):
         labels: IntArray,
         burn_in: int,
         checkpoint: Checkpoint | NoCheckpoint,
-    ) -> tuple[list[int], list[Draw]]:
-        """Numbers of components after every sweep, and the kept draws."""
+    ) -> Record:
+        """What is kept of a chain run to its end."""
         settings: dict[str, Any] = {
             "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary
         }  # fmt: skip
-        trace: list[int] = []
-        draws: list[Draw] = []
+        record = Record()
         if checkpoint.state is None:
             (rng,) = spawn_generators(checkpoint.random_state, 1)
             clusters = cluster_count(self.n_clusters, len(X))
             partition = first_partition(X, clusters, int(rng.integers(2**31)))
             chain = start_chain(rng, X, labels, partition, len(self.classes_), **settings)
         else:
-            chain, trace, draws = take_up(checkpoint.state, X, labels, **settings)
+            chain, record = take_up(checkpoint.state, X, labels, **settings)
         kept = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)
         with progress_for(self.verbose) as progress:
             rows = watched(self.classes_)
             for sweep in range(chain.sweeps, self.n_sweeps):
                 chain.sweep()
-                trace.append(int(chain.experts.size[0]))
+                record.components.append(int(chain.experts.size[0]))
+                record.moved.append(chain.moved)
                 if sweep in kept:
-                    draws.append(take_draw(chain))
-                checkpoint.pause(partial(state_of, chain, trace, draws))
+                    record.draws.append(take_draw(chain))
+                checkpoint.pause(partial(state_of, chain, record))
                 if progress.shown:
-                    detail = self._glance(trace, burn_in, rows, draws)
+                    detail = self._glance(record.components, burn_in, rows, record.draws)
                     progress.update("sweep", sweep + 1, self.n_sweeps, detail)
-        return trace, draws
+        return record
 
     def _glance(
         self, trace: list[int], burn_in: int, rows: Watched | None, draws: list[Draw]

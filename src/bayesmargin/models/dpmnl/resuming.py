@@ -1,5 +1,7 @@
 """The state of a fit under way, for checkpoints, and how a fit is taken up from it."""
 
+import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,21 @@ from bayesmargin.types import FloatArray, IntArray
 _MOVING = ("rng", "slots", "experts", "hyper", "sweeps")
 
 
-def state_of(chain: Chain, trace: list[int], draws: list[Draw]) -> tuple[Any, list[np.ndarray]]:
+@dataclasses.dataclass
+class Record:
+    """What is kept of a chain: two figures of every sweep, and draws."""
+
+    components: list[int] = dataclasses.field(default_factory=list)
+    moved: list[float] = dataclasses.field(default_factory=list)
+    draws: list[Draw] = dataclasses.field(default_factory=list)
+
+
+def state_of(chain: Chain, record: Record) -> tuple[Any, list[np.ndarray]]:
     """What a checkpoint stores, and those of its arrays that will not change any more."""
+    draws = record.draws
     state = {name: getattr(chain, name) for name in _MOVING}
     fixed = [array for draw in draws for array in (draw.log_weight, *draw.experts)]
-    return {**state, "trace": trace, "draws": draws}, fixed
+    return {**state, "trace": record.components, "moved": record.moved, "draws": draws}, fixed
 
 
 def take_up(
@@ -25,8 +37,10 @@ def take_up(
     step: float,
     leapfrogs: int,
     auxiliary: int,
-) -> tuple[Chain, list[int], list[Draw]]:
-    """Chain, trace and draws as a checkpoint has stored them."""
+) -> tuple[Chain, Record]:
+    """Chain and record as a checkpoint has stored them."""
     moving = {name: state[name] for name in _MOVING}
     chain = Chain(X=X, labels=labels, step=step, leapfrogs=leapfrogs, auxiliary=auxiliary, **moving)
-    return chain, state["trace"], state["draws"]
+    trace = state["trace"]
+    moved = state.get("moved", [math.nan] * len(trace))  # checkpoints did not always have it
+    return chain, Record(trace, moved, state["draws"])

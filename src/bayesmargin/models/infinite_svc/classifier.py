@@ -1,6 +1,5 @@
 r"""The infinite SVM with the interface of scikit-learn."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Self
 
@@ -10,10 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
-from bayesmargin.models.infinite_svc.trace import summarise
+from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.classifier import MixtureClassifier
-from bayesmargin.models.mixtures.convergence import warn_if_unsettled
+from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
+from bayesmargin.models.mixtures.threads import run_chains
+from bayesmargin.models.settings import require_flag
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
@@ -106,7 +107,8 @@ class InfiniteSVC(MixtureClassifier):
     timings_ : dict
         Processor seconds spent on "start", "assignments", "split_merge" and "weights", over all
         chains (not counting other threads).
-    diagnostics_ : dict
+    diagnostics_ : MixtureDiagnostics
+        Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
         R-hat and effective draws of label-invariant quantities, and the share of rows that moved.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -183,7 +185,9 @@ class InfiniteSVC(MixtureClassifier):
         """Sample the posterior.
 
         A :class:`~bayesmargin.errors.ConvergenceWarning` says when at least 20 sweeps were kept
-        and their traces show that the partition has not settled.
+        and their traces show that the partition has not settled. Ctrl-C after burn-in keeps the
+        draws made so far (:class:`~bayesmargin.errors.InterruptedWarning`); earlier, or with a
+        checkpoint to go on from, it ends the fit.
 
         Parameters
         ----------
@@ -192,35 +196,42 @@ class InfiniteSVC(MixtureClassifier):
             Class labels.
         """
         check_settings(self)
+        require_flag("fit_intercept", self.fit_intercept)
+        require_flag("covariates", self.covariates)
         X, y, labels = self._read_training(X, y)
         workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
         with self._checkpointing(X, y) as checkpoint:
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels, shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
-            with (
-                progress_for(self.verbose) as progress,
-                ThreadPoolExecutor(max(1, workers)) as pool,
-            ):
+            with progress_for(self.verbose) as progress:
                 rows = watched(self.classes_)
                 show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
                 run = partial(run_chain, problem, after_sweep=show)
-                runs = list(pool.map(run, generators, pages))
-            self._keep(problem, [run[0] for run in runs], [run[1] for run in runs])
-        traces = {k: v for k, v in self.diagnostics_.items() if isinstance(v, dict)}
-        warn_if_unsettled(traces, self.n_components_.shape[1])
+                jobs = zip(generators, pages, strict=True)
+                runs, interrupted = run_chains(run, jobs, workers)
+            recorders = usable([run[0] for run in runs]) if interrupted else [r for r, _ in runs]
+            if interrupted and (checkpoint.active or not recorders):
+                raise KeyboardInterrupt
+            self._keep(problem, recorders, [run[1] for run in runs])
+        sweeps = problem.burn_in + self.n_components_.shape[1]
+        if interrupted:
+            self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
+            warn_of_interrupt(sweeps, problem.n_sweeps, len(recorders), self.n_chains)
+            return self
+        warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1])
         return self
 
-    def _keep(self, problem: Problem, recorders: list[Any], seconds: list[Any]) -> None:
-        burn_in = problem.burn_in
+    def _keep(self, problem: Problem, recorders: list[Recorder], seconds: list[Any]) -> None:
+        kept = slice(problem.burn_in, min(len(recorder.components) for recorder in recorders))
         self._problem = problem.without_rows()
         self._draws = [draw for recorder in recorders for draw in recorder.draws]
         self._labels = [labels[problem.inverse] for r in recorders for labels in r.labels]
-        self.n_components_ = np.array([r.components[burn_in:] for r in recorders])
-        self.concentration_ = np.array([r.concentration[burn_in:] for r in recorders])
+        self.n_components_ = np.array([r.components[kept] for r in recorders])
+        self.concentration_ = np.array([r.concentration[kept] for r in recorders])
         self.timings_ = {name: sum(s[name] for s in seconds) for name in seconds[0]}
         self.timings_["start"] += problem.seconds
-        self.diagnostics_ = summarise(recorders, burn_in)
+        self.diagnostics_ = summarise(recorders, kept)
 
     def _prepare(self, X: Any) -> tuple[FloatArray, FloatArray]:
         rows = self._read_rows(X)

@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from functools import partial
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -133,10 +134,12 @@ def run_chain(
     rng: np.random.Generator,
     page: Page | None = None,
     after_sweep: Callable[[Recorder], None] = lambda recorder: None,
+    stop: Event | None = None,
 ) -> tuple[Recorder, dict[str, float]]:
     """Run one chain to its end; returns what was recorded and the seconds by activity.
 
     ``page`` is the chain's place in a checkpoint: the chain goes on from what is written there.
+    When ``stop`` is set, the sweep under way is the last.
     """
     page = page or Page()
     found = page.begin()
@@ -148,6 +151,8 @@ def run_chain(
         recorder.note(sweep, chain)
         page.turn(partial(state_of, chain, recorder, started))
         after_sweep(recorder)
+        if stop is not None and stop.is_set():
+            break
     page.end(partial(state_of, chain, recorder, started))
     return recorder, {"start": started, **chain.seconds}
 

@@ -52,14 +52,21 @@ class Recorder:
                 self.labels.append(np.searchsorted(used, chain.assignment.slot).astype(np.int32))
 
 
-def summarise(recorders: list[Recorder], burn_in: int) -> dict[str, Any]:
-    """What the label-invariant traces say after burn-in, and the share of rows that moved."""
-    names = ("components", "partition", "concentration")
+def usable(recorders: list[Recorder]) -> list[Recorder]:
+    """Of chains that were interrupted those with draws, unless others have twice as many."""
+    most = max((len(r.draws) for r in recorders), default=0)
+    return [r for r in recorders if r.draws and 2 * len(r.draws) >= most]
+
+
+def summarise(recorders: list[Recorder], kept: slice) -> dict[str, Any]:
+    """What the label-invariant traces say of the sweeps kept, and the share of rows that moved."""
     traces = {
-        name: np.array([getattr(r, name)[burn_in:] for r in recorders], dtype=float)
-        for name in names
+        name: np.array([getattr(r, name)[kept] for r in recorders], dtype=float)
+        for name in ("components", "partition", "concentration", "moved")
     }
-    report: dict[str, Any] = trace_report(traces)
+    moved = traces.pop("moved")
+    concentration = trace_report({"concentration": traces.pop("concentration")})  # may be fixed
+    report: dict[str, Any] = {**trace_report(traces, moved), **concentration}
     if report:
-        report["moved"] = float(np.mean([r.moved[burn_in:] for r in recorders]))
+        report["moved"] = float(np.mean(moved))
     return report

@@ -7,17 +7,21 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.names import names_of
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray
 
 
-def top_words(topics: FloatArray, vocabulary: Sequence[str], n: int = 10) -> list[list[str]]:
-    """The ``n`` most probable words of every topic (K, V), best first."""
+def top_words(topics: FloatArray, vocabulary: Any, n: int = 10) -> list[list[str]]:
+    """The ``n`` most probable words of every topic (K, V), best first.
+
+    ``vocabulary`` is a list or array of words, or a mapping of words to columns.
+    """
     if len(vocabulary) != topics.shape[1]:
         raise ValueError(
             f"vocabulary holds {len(vocabulary)} words, but the topics have {topics.shape[1]}"
         )
-    words = np.asarray(vocabulary, dtype=object)
+    words = np.array(names_of(vocabulary, topics.shape[1], "vocabulary"), dtype=object)
     return [
         [str(word) for word in words[np.argsort(-topic, kind="stable")[:n]]] for topic in topics
     ]
@@ -144,8 +148,9 @@ class UnderstandingMixin:
 
         Parameters
         ----------
-        vocabulary : sequence of str or None
-            Word of every column; None takes the column names of the training data.
+        vocabulary : sequence of str, mapping of str to int, or None
+            Word of every column, or the column of every word (``vocabulary_`` of a vectorizer);
+            None takes the column names of the training data.
         """
         if vocabulary is None:
             check_is_fitted(self)

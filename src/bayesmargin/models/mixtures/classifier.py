@@ -1,6 +1,7 @@
 """The classifier that infinite SVM and dpMNL share: labels read, sweeps counted, classes named."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 from bayesmargin.models.mixtures.start import default_clusters
 from bayesmargin.models.settings import require_count
 from bayesmargin.saving.mixin import SavedMixin
@@ -16,6 +18,20 @@ from bayesmargin.types import FloatArray, IntArray
 
 class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of the classifiers whose chains sweep over rows; it has no parameters of its own."""
+
+    n_components_: Any
+
+    @property
+    def diagnostics_(self) -> MixtureDiagnostics:
+        """What the fit says about itself; printed, it is a sentence."""
+        figures = self.__dict__.get("diagnostics_")
+        if figures is None:
+            raise AttributeError(f"this {type(self).__name__} has no diagnostics_: fit it first")
+        return MixtureDiagnostics(figures, self.n_components_)
+
+    @diagnostics_.setter
+    def diagnostics_(self, figures: Mapping[str, Any]) -> None:
+        self.__dict__["diagnostics_"] = dict(figures)  # saved models hold it in this form
 
     def _read_training(self, X: Any, y: Any) -> tuple[FloatArray, Any, IntArray]:
         """Checked rows and labels, and the class number of each label; sets ``classes_``."""

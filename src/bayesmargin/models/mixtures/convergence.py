@@ -1,22 +1,36 @@
 """The verdict on label-invariant traces: split R-hat, effective draws, and one warning."""
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import bulk_ess, rhat
-from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.diagnostics import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
+from bayesmargin.errors import ConvergenceWarning, InterruptedWarning
 
 _FEWEST_TO_REPORT = 8
 _FEWEST_TO_JUDGE = 20
-#: Partitions mix slowly, and predictions are good long before they have mixed. Beyond this the
-#: chains are plainly somewhere else, or still on their way.
+_ROUNDING = 1e-9  # relative changes of a trace below this are none
+#: Partitions mix slowly, and predictions are good long before R-hat is below ``TOLERATED_RHAT``, so
+#: a fit warns only beyond this, where chains are plainly somewhere else, or still on their way.
 WORST_RHAT = 1.5
+LET_ROWS_MOVE = (
+    "columns of few distinct values, such as 0 and 1, make every combination of their values a "
+    "component of its own: leave them out, or let no component have Gaussian features "
+    "(covariates=False of InfiniteSVC)"
+)
 
 
-def trace_report(traces: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+def trace_report(
+    traces: Mapping[str, np.ndarray], moved: np.ndarray | None = None
+) -> dict[str, dict[str, float]]:
     """Mean, split R-hat and effective draws of traces (chains x sweeps); empty if too short.
+
+    ``moved`` are the shares of rows that changed component, likewise. A chain in which none ever
+    did has shown one partition only: what stood still with it has neither R-hat nor effective
+    draws (NaN), whatever their formulas say. Constants of the model are not passed as traces.
 
     Examples
     --------
@@ -24,16 +38,51 @@ def trace_report(traces: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]
     >>> from bayesmargin.models.mixtures.convergence import trace_report
     >>> trace_report({"components": np.arange(6.0)[None]})
     {}
+    >>> trace_report({"components": np.full((1, 50), 3.0)}, moved=np.zeros((1, 50)))
+    {'components': {'mean': 3.0, 'r_hat': nan, 'effective_draws': nan}}
     """
+    stuck = np.zeros(1, bool) if moved is None else np.all(moved == 0.0, axis=1)
     report = {}
-    for name, values in traces.items():
-        if values.shape[1] >= _FEWEST_TO_REPORT:
-            report[name] = {
-                "mean": float(values.mean()),
-                "r_hat": float(rhat(values)),
-                "effective_draws": float(bulk_ess(values)),
-            }
+    for name, given in traces.items():
+        if given.shape[1] < _FEWEST_TO_REPORT:
+            continue
+        values = _without_rounding(given)
+        worst, size = _rhat(values), float(bulk_ess(values))
+        still = bool(np.any(stuck & (np.ptp(values, axis=1) == 0.0)))
+        if still and not worst > TOLERATED_RHAT:
+            worst = size = math.nan
+        report[name] = {"mean": float(given.mean()), "r_hat": worst, "effective_draws": size}
     return report
+
+
+def _without_rounding(values: np.ndarray) -> np.ndarray:
+    """Traces without changes that are rounding, of which R-hat would make numbers of any size."""
+    finest = _ROUNDING * max(1.0, float(np.abs(values).max()))
+    if np.ptp(values) <= finest:
+        return np.full_like(values, values[0, 0])
+    still = np.ptp(values, axis=1, keepdims=True) <= finest
+    return np.where(still, values[:, :1], values)
+
+
+def _rhat(values: np.ndarray) -> float:
+    """Split R-hat; infinite, not huge, for chains that stand still in different places."""
+    still = not np.ptp(values, axis=1).any()
+    return math.inf if still and np.ptp(values) > 0.0 else float(rhat(values))
+
+
+def settled(figures: Mapping[str, float], n_chains: int) -> bool:
+    """Whether a trace of a report has settled: R-hat and effective draws good, and known.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.convergence import settled
+    >>> settled({"r_hat": 1.01, "effective_draws": 80.0}, n_chains=2)
+    True
+    >>> settled({"r_hat": float("nan"), "effective_draws": float("nan")}, n_chains=2)
+    False
+    """
+    enough = figures["effective_draws"] >= FEWEST_EFFECTIVE * n_chains
+    return bool(figures["r_hat"] < TOLERATED_RHAT and enough)
 
 
 def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
@@ -50,21 +99,47 @@ def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
     length = min(len(trace) for trace in traces)
     if length < _FEWEST_TO_REPORT:
         return ""
-    value = float(rhat(np.array([trace[:length] for trace in traces], dtype=float)))
+    values = _without_rounding(np.array([trace[:length] for trace in traces], dtype=float))
+    value = _rhat(values) if np.ptp(values) > 0.0 else math.nan
     return f"R-hat {value:.3f}" if np.isfinite(value) else ""
 
 
-def warn_if_unsettled(report: Mapping[str, Mapping[str, float]], sweeps: int) -> None:
+def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
     """Warn when a trace says that the chains have not settled; ``sweeps`` are those kept."""
     if sweeps < _FEWEST_TO_JUDGE:
         return
-    worst = max(report, key=lambda name: np.nan_to_num(report[name]["r_hat"]))
-    value = report[worst]["r_hat"]
-    if np.isfinite(value) and value > WORST_RHAT:
-        warnings.warn(
+    named = {name: part["r_hat"] for name, part in report.items() if isinstance(part, Mapping)}
+    worst = max(named, key=lambda name: np.nan_to_num(named[name], posinf=np.inf))
+    value = named[worst]
+    message = ""
+    if value == math.inf:
+        message = (
+            f"the chains are stuck at different partitions (the {worst} never changes within a "
+            "chain, and differs between them): predictions average over them, but the number of "
+            f"components and the co-clustering should not be trusted; {LET_ROWS_MOVE}"
+        )
+    elif value > WORST_RHAT:
+        message = (
             f"the partition has not settled (R-hat {value:.2f} for the trace of {worst}): "
             "predictions may still be good, but the number of components and the co-clustering "
-            "should not be trusted; increase n_sweeps",
-            ConvergenceWarning,
-            stacklevel=4,
+            "should not be trusted; increase n_sweeps"
         )
+    elif any(math.isnan(found) for found in named.values()):
+        message = (
+            f"no row changed its component in the {sweeps} sweeps kept of a chain: either the data "
+            "leave no doubt about the partition, or the chain is stuck, and R-hat cannot tell "
+            f"which; {LET_ROWS_MOVE}"
+        )
+    if message:
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def warn_of_interrupt(sweeps: int, wanted: int, chains: int, wanted_chains: int) -> None:
+    """Warn that Ctrl-C has cut the chains short."""
+    of = "" if chains == wanted_chains else f" of {chains} of {wanted_chains} chains"
+    warnings.warn(
+        f"sampling was interrupted after {sweeps} of {wanted} sweeps; the model holds the draws "
+        f"made so far{of}: fit again for a full run",
+        InterruptedWarning,
+        stacklevel=3,
+    )

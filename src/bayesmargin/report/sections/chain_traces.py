@@ -1,10 +1,11 @@
 """Diagnostics of models without a fixed set of weights: quantities that labels do not change."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import bulk_ess, rhat
+from bayesmargin.models.mixtures.convergence import LET_ROWS_MOVE, settled, trace_report
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -21,9 +22,7 @@ from bayesmargin.report.markup import (
     verdict,
 )
 from bayesmargin.types import FloatArray
-from bayesmargin.verdict import FEWEST, TOLERATED_RHAT
 
-FEWEST_EFFECTIVE = 10  # effective sweeps a chain
 NAMES = {
     "components": "number of components",
     "partition": "log probability of the partition",
@@ -36,32 +35,30 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
     figures = _mixture_figures(context)
     if not figures:
         return None, "there are too few sweeps after burn-in to say whether the chain has settled."
+    if any(math.isnan(part["r_hat"]) for part in figures.values()):
+        return (
+            None,
+            "no row ever changed its component, so nothing tells whether the chain is "
+            "stuck or the partition beyond doubt.",
+        )
+    if context.estimator.diagnostics_.get("interrupted"):
+        return False, "the run was interrupted: fit again in full."
     chains = len(np.atleast_2d(context.estimator.n_components_))
-    bad = [
-        NAMES[name]
-        for name, worst, size in figures
-        if worst >= TOLERATED_RHAT or size < FEWEST_EFFECTIVE * chains
-    ]
+    bad = [NAMES[name] for name, part in figures.items() if not settled(part, chains)]
     if bad:
         return False, f"the chain has not settled yet (see the {' and the '.join(bad)})."
     return True, "the chain has settled, by every quantity that was watched."
 
 
-def _mixture_figures(context: Context) -> list[tuple[str, float, float]]:
-    """Name, R-hat and effective draws of every quantity that varies."""
+def _mixture_figures(context: Context) -> dict[str, dict[str, float]]:
+    """Figures of every quantity that varies, by name."""
     found = getattr(context.estimator, "diagnostics_", None)
-    if found:
-        listed = [
-            (name, float(found[name]["r_hat"]), float(found[name]["effective_draws"]))
-            for name in NAMES
-            if name in found
-        ]
-        fixed = getattr(context.estimator, "concentration", None) != "learn"
-        return [row for row in listed if not (fixed and row[0] == "concentration")]
-    chains = np.atleast_2d(context.estimator.n_components_).astype(float)
-    if chains.shape[1] < FEWEST:
-        return []
-    return [("components", float(rhat(chains)), float(bulk_ess(chains)))]
+    if not found:
+        chains = np.atleast_2d(context.estimator.n_components_).astype(float)
+        return trace_report({"components": chains})
+    fixed = getattr(context.estimator, "concentration", None) != "learn"
+    varying = [name for name in NAMES if not (fixed and name == "concentration")]
+    return {name: found[name] for name in varying if name in found}
 
 
 def components(context: Context) -> Markup:
@@ -70,22 +67,12 @@ def components(context: Context) -> Markup:
     good, sentence = components_verdict(context)
     parts = [verdict(good, sentence)]
     if not good:
-        parts.append(tag("h3", "What to do"))
-        burn_in = " (half of them are burn-in)" if estimator.burn_in is None else ""
-        several = hasattr(estimator, "n_chains")
-        chains_too = ", and start several chains with n_chains: predictions average over them"
-        parts.append(
-            paragraph(
-                f"Raise n_sweeps{burn_in}{chains_too if several else ''}. If accuracy no longer "
-                "changes with more sweeps, the predictions can be used even though the number of "
-                "components still wanders."
-            )
-        )
+        parts += [tag("h3", "What to do"), paragraph(_advice(estimator))]
     figures = _mixture_figures(context)
     if figures:
         rows = [
-            [NAMES[name], Cell(f"{worst:.3f}", worst), Cell(number(round(size)), size)]
-            for name, worst, size in figures
+            [NAMES[name], _cell(part["r_hat"], ".3f"), _cell(part["effective_draws"], ",.0f")]
+            for name, part in figures.items()
         ]
         columns = ["quantity", "R-hat", "effective sweeps"]
         parts.append(table("Quantities that do not depend on labels", columns, rows, plain=True))
@@ -101,6 +88,24 @@ def components(context: Context) -> Markup:
         panels.append(("concentration", _trace(np.atleast_2d(concentration), "concentration")))
     parts += [tag("h3", "Traces"), choice("Trace of the", panels)]
     return join(parts)
+
+
+def _advice(estimator: Any) -> str:
+    if (getattr(estimator, "diagnostics_", None) or {}).get("moved") == 0.0:
+        return f"Fit again with another random_state and compare; {LET_ROWS_MOVE}."
+    burn_in = " (half of them are burn-in)" if estimator.burn_in is None else ""
+    several = ", and start several chains with n_chains: predictions average over them"
+    return (
+        f"Raise n_sweeps{burn_in}{several if hasattr(estimator, 'n_chains') else ''}. If accuracy "
+        "no longer changes with more sweeps, the predictions can be used even though the number "
+        "of components still wanders."
+    )
+
+
+def _cell(value: float, style: str) -> Cell:
+    """A figure that may be unknown, or larger than anything worth printing."""
+    words = "unknown" if math.isnan(value) else f"{value:{style}}" if value < 1e6 else "huge"
+    return Cell(words, value if math.isfinite(value) else 0.0)
 
 
 def _trace(chains: FloatArray, name: str, unit: str = "sweep after burn-in") -> Markup:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import bulk_ess, rhat
+from bayesmargin.diagnostics import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -25,7 +25,7 @@ from bayesmargin.report.markup import (
 from bayesmargin.report.sections import chain_traces
 from bayesmargin.report.sections.weights import moments
 from bayesmargin.types import FloatArray
-from bayesmargin.verdict import FEWEST, TOLERATED_BIAS, TOLERATED_RHAT
+from bayesmargin.verdict import FEWEST, TOLERATED_BIAS
 
 STRONGEST, WORST = 12, 8  # weights whose traces are shown
 LOOKED_AT = 512  # weights whose R-hat is computed to find the worst
@@ -46,7 +46,7 @@ def summary(context: Context) -> tuple[bool | None, str]:
         found = context.estimator.diagnostics_
         if found.trustworthy:
             return True, "the chains agree with each other and with the target."
-        return False, "this posterior should not be trusted as it is."
+        return False, f"this posterior should not be trusted, because {found.reason}."
     if context.kind == "topics":
         return chain_traces.topics_verdict(context)
     return chain_traces.components_verdict(context)
@@ -60,7 +60,8 @@ def _linear(context: Context) -> Markup:
     if advice:
         parts.append(tag("h3", "What to do"))
         parts.append(tag("ul", *(tag("li", line) for line in advice)))
-    checks = [[*row[:3], tag("span", row[3], class_="reason")] for row in _checks(found)]
+    rows = _checks(found, context.estimator.posterior_.n_chains)
+    checks = [[*row[:3], tag("span", row[3], class_="reason")] for row in rows]
     columns = ["check", "value", "good", "meaning"]
     parts.append(table("Checks", columns, checks, plain=True))
     parts += [tag("h3", "Traces"), _traces(context)]
@@ -69,19 +70,18 @@ def _linear(context: Context) -> Markup:
 
 def _advice(found: Any) -> list[str]:
     lines = []
-    if not found.converged:
+    if found.interrupted:
+        lines.append("The run was stopped before its end: fit again in full.")
+    elif not found.converged:
         lines.append(
             'Raise n_draws, scale the features to similar size, and use sampler="auto", which '
             "hands over to an exact sampler when its own checks fail."
         )
-    biased = math.isfinite(found.bias) and abs(found.bias) > TOLERATED_BIAS
-    if found.converged and not found.trustworthy and biased:
+    elif not found.trustworthy:
         lines.append(
             'Use a smaller step or a larger batch_size, or sampler="auto": the sampled spread '
             f"is off by about {100 * found.bias:+.0f}%."
         )
-    if found.converged and not found.trustworthy and not biased:
-        lines.append("The run was stopped early, or its bias check failed: fit again in full.")
     if found.divergences:
         lines.append(
             f"The step was halved {found.divergences} time(s). The draws can be used; scaled "
@@ -90,44 +90,50 @@ def _advice(found: Any) -> list[str]:
     return lines
 
 
-def _checks(found: Any) -> list[list[Any]]:
+def _checks(found: Any, n_chains: int) -> list[list[Any]]:
+    """Name, value, mark and meaning of every check; "no" only where the verdict says no as well."""
+    needed = FEWEST_EFFECTIVE * n_chains
     bias = abs(found.bias) if math.isfinite(found.bias) else math.nan
+    heat = abs(found.temperature - 1.0)
     return [
         [
             "R-hat (worst)", found.max_rhat, _mark(found.max_rhat, found.max_rhat < TOLERATED_RHAT),
             f"Do chains tell the same story? 1 is perfect; below {TOLERATED_RHAT} is good.",
         ],
         [
-            "effective draws, centre", float(round(found.min_bulk_ess)),
-            _mark(found.min_bulk_ess, found.min_bulk_ess > 100),
-            "Independent draws that the chains are worth, for the weight with the fewest. "
-            "Means need about 100, interval ends 400.",
+            "effective draws, centre", float(np.round(found.min_bulk_ess)),
+            _mark(found.min_bulk_ess, found.min_bulk_ess > needed),
+            "Independent draws that the chains are worth, for the weight with the fewest. More "
+            f"than {needed} show that the chains move; with 100 means are accurate to a tenth of "
+            "a standard deviation.",
         ],
         [
-            "effective draws, tails", float(round(found.min_tail_ess)),
-            _mark(found.min_tail_ess, found.min_tail_ess > 100),
-            "The same for the ends of the intervals.",
+            "effective draws, tails", float(np.round(found.min_tail_ess)),
+            _mark(found.min_tail_ess, found.min_tail_ess > needed, "few"),
+            "The same for the ends of the intervals, which need about 400 to be accurate.",
         ],
         [
-            "bias of the variance", found.bias, _mark(bias, bias <= TOLERATED_BIAS),
+            # The verdict allows for the error of the bias itself.
+            "bias of the variance", found.bias,
+            _mark(bias, bias <= TOLERATED_BIAS or found.trustworthy),
             "Relative error of the spread against the target, by an identity that exact draws "
             "satisfy. 0 is perfect.",
         ],
         [
             "effective temperature", found.temperature,
-            _mark(found.temperature, abs(found.temperature - 1.0) <= TOLERATED_BIAS),
+            _mark(found.temperature, heat <= TOLERATED_BIAS or found.trustworthy),
             "1 is exact; 1.1 means variances 10% too large.",
         ],
         [
-            "divergences", found.divergences, _mark(0.0, not found.divergences),
+            "divergences", found.divergences, _mark(0.0, not found.divergences, "harmless"),
             "How often the step had to be halved.",
         ],
         ["iterations", found.n_iterations, "", f"Of all chains, in {number(found.seconds)} s."],
     ]  # fmt: skip
 
 
-def _mark(value: float, good: bool) -> Markup:
-    words = "unknown" if not math.isfinite(value) else "✓ yes" if good else "✗ no"
+def _mark(value: float, good: bool, otherwise: str = "✗ no") -> Markup:
+    words = "unknown" if not math.isfinite(value) else "✓ yes" if good else otherwise
     return tag("span", words, class_="word")
 
 

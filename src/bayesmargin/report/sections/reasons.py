@@ -21,11 +21,12 @@ def reasons(context: Context, held: HeldOut, rows: IntArray) -> list[Markup] | N
     if context.kind == "infinite" or hasattr(held.X, "parts"):
         return None
     estimator = context.estimator
-    X = _take(held.X, rows)
+    values = held.take(rows)
     if context.kind == "linear":
-        values, names = X, context.feature_names
+        names = context.feature_names
+        values = values.to_numpy(dtype=float) if hasattr(values, "iloc") else values
     else:
-        values, names = estimator.transform(X), context.topic_names
+        values, names = estimator.transform(values), context.topic_names
     weights = _relative(estimator.coef_)
     lines = []
     for k, row in enumerate(rows):
@@ -35,12 +36,6 @@ def reasons(context: Context, held: HeldOut, rows: IntArray) -> list[Markup] | N
         parts = sign * weights[0 if len(weights) == 1 else chosen] * line
         lines.append(_words(parts, names))
     return lines
-
-
-def _take(X: Any, rows: IntArray) -> Any:
-    if hasattr(X, "iloc"):
-        return np.asarray(X.iloc[rows], dtype=float)
-    return X[rows]
 
 
 def _relative(coef: FloatArray) -> FloatArray:

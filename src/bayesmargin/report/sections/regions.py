@@ -36,7 +36,7 @@ def write(context: Context) -> Markup | None:
     plane = plane_of(X[:MOST_ROWS], context.feature_names)
     points = plane.project(X)
     frame = _frame(points)
-    rows = plane.lift(_grid(frame))
+    rows = _as_fitted(context, plane.lift(_grid(frame)))
     chance = context.estimator.predict_proba(rows)
     chosen = chance.argmax(axis=1).reshape(CELLS, CELLS)
     parts = [
@@ -52,6 +52,16 @@ def write(context: Context) -> Markup | None:
     words = f"Decision regions over {horizontal} and {vertical}, with held-out rows."
     chart = picture(frame, words, frame.y_axis(vertical), frame.x_axis(horizontal), *parts)
     return join([_explain(plane), figure(chart, _caption(experts), _legend(context, held))])
+
+
+def _as_fitted(context: Context, rows: FloatArray) -> Any:
+    """Rows in the form that the model was fitted on: with names of columns where it knows some."""
+    names = getattr(context.estimator, "feature_names_in_", None)
+    if names is None:
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=names)
 
 
 def _frame(points: FloatArray) -> Frame:

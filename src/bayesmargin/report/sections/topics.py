@@ -45,7 +45,7 @@ def _class_shares(context: Context, held: HeldOut) -> FloatArray:
     known = held.known
     if len(known) > MOST_DOCUMENTS:
         known = np.sort(np.random.default_rng(0).choice(known, MOST_DOCUMENTS, replace=False))
-    shares = context.estimator.transform(held.X[known])
+    shares = context.estimator.transform(held.take(known))
     return class_topics(shares, held.truth[known], np.arange(len(context.class_names)))
 
 

@@ -1,0 +1,79 @@
+"""What a fitted mixture says about itself: figures by name, and a sentence when printed."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.models.mixtures.convergence import settled
+
+
+class MixtureDiagnostics(dict[str, Any]):
+    """Figures of label-invariant quantities: a dictionary that can judge and print itself.
+
+    A quantity has its "mean", "r_hat" and "effective_draws"; "moved" is the share of rows that
+    changed component in a sweep, and "interrupted" is there, and True, after Ctrl-C.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
+    >>> figures = {"mean": 4.0, "r_hat": 1.01, "effective_draws": 90.0}
+    >>> found = MixtureDiagnostics({"components": figures, "moved": 0.1}, [[4, 5, 3], [4, 4, 4]])
+    >>> found.trustworthy, found["components"]["r_hat"]
+    (True, 1.01)
+    >>> print(found)
+    The chains can be trusted (worst R-hat 1.010, of the components; 4.0 components on average).
+    """
+
+    def __init__(self, figures: Mapping[str, Any], n_components: Any) -> None:
+        super().__init__(figures)
+        components = np.atleast_2d(n_components)
+        self._n_chains, self._mean = len(components), float(np.mean(components))
+
+    @property
+    def quantities(self) -> dict[str, dict[str, float]]:
+        """The figures of those quantities that have an R-hat."""
+        return {name: part for name, part in self.items() if isinstance(part, dict)}
+
+    @property
+    def trustworthy(self) -> bool | None:
+        """Whether every quantity has settled in a run that was not cut short.
+
+        None where too few sweeps were kept to tell.
+        """
+        if not self.quantities:
+            return None
+        found = all(settled(part, self._n_chains) for part in self.quantities.values())
+        return found and not self.get("interrupted", False)
+
+    def __str__(self) -> str:
+        size = f"{self._mean:.1f} components on average"
+        if not self.quantities:
+            return f"No convergence check applies; {size}."
+        rhats = {name: part["r_hat"] for name, part in self.quantities.items()}
+        worst = max(rhats, key=lambda name: math.inf if math.isnan(rhats[name]) else rhats[name])
+        if math.isnan(rhats[worst]):
+            return (
+                "Nothing tells whether the chain is stuck or the partition beyond doubt: no row "
+                f"ever changed its component ({size})."
+            )
+        if rhats[worst] == math.inf:
+            return f"The chains are stuck at different partitions ({size})."
+        figures = f"worst R-hat {rhats[worst]:.3f}, of the {worst}"
+        fewest = min(part["effective_draws"] for part in self.quantities.values())
+        if not self.trustworthy:
+            figures += f"; {fewest:.0f} effective sweeps at least"
+        return f"{self._verdict()} ({figures}; {size})."
+
+    def _verdict(self) -> str:
+        """What the figures say of the chains; of one alone R-hat compares the halves only."""
+        if self.get("interrupted", False):
+            return "The run was interrupted and should NOT be trusted: fit again in full"
+        if not self.trustworthy:
+            return "The partition has NOT settled: increase n_sweeps"
+        if self._n_chains > 1:
+            return "The chains can be trusted"
+        return (
+            "The chain has settled; whether other starts arrive there, only several chains can tell"
+        )

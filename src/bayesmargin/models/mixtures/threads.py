@@ -1,0 +1,37 @@
+"""Chains beside each other in threads, which Ctrl-C stops at the end of the sweep under way."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def run_chains(
+    run: Callable[..., Result], jobs: Iterable[tuple[object, ...]], workers: int
+) -> tuple[list[Result], bool]:
+    """Results of ``run(*job, stop=...)``, and whether Ctrl-C has cut them short.
+
+    ``run`` looks at ``stop.is_set()`` after every sweep and returns what it has when that is true.
+    Chains that had not begun are left out; an error of one chain stops the others, and is raised.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.threads import run_chains
+    >>> run_chains(lambda number, stop: 2 * number, [(1,), (2,)], workers=2)
+    ([2, 4], False)
+    """
+    stop, interrupted = Event(), False
+    futures: list[Future[Result]] = []
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        try:
+            futures += [pool.submit(run, *job, stop=stop) for job in jobs]
+            wait(futures, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            stop.set()
+            for future in futures:
+                future.cancel()
+    return [future.result() for future in futures if not future.cancelled()], interrupted

@@ -1,0 +1,37 @@
+"""Names of columns or classes as people have them: a list, an array, an index, or a vocabulary."""
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+
+def names_of(names: Any, count: int, what: str) -> list[str]:
+    """The ``count`` names in their order, or an error that calls them ``what``.
+
+    Parameters
+    ----------
+    names : iterable of names, or mapping of names to places
+        For example the columns of a DataFrame, or ``vocabulary_`` of a vectorizer.
+
+    Examples
+    --------
+    >>> from bayesmargin.names import names_of
+    >>> names_of({"tide": 1, "moon": 0}, 2, "vocabulary")
+    ['moon', 'tide']
+    """
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise ValueError(f"{what}={names!r} is not allowed: give {count} names, in a list or array")
+    if isinstance(names, Mapping):
+        places = list(names.values())
+        if not all(isinstance(place, Integral) for place in places) or (
+            sorted(places) != list(range(count))
+        ):
+            raise ValueError(
+                f"{what} maps {len(names)} names to places, but these are not the numbers from 0 "
+                f"to {count - 1}, each once"
+            )
+        return [str(name) for name in sorted(names, key=names.__getitem__)]
+    listed = [str(name) for name in names]
+    if len(listed) != count:
+        raise ValueError(f"{what} holds {len(listed)} names, but {count} are needed")
+    return listed

@@ -1,0 +1,40 @@
+"""Settings and weights that make no sense are refused in words."""
+
+import numpy as np
+import pytest
+
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC
+
+X = np.random.default_rng(0).normal(size=(20, 2))
+y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("model", [BayesianLinearSVC, InfiniteSVC])
+@pytest.mark.parametrize("value", ["yes", None, 2, 0.5])
+def test_an_intercept_is_there_or_not(model, value):
+    with pytest.raises(ValueError, match=r"fit_intercept=.* is not allowed: it is True or False"):
+        model(fit_intercept=value).fit(X, y)
+
+
+def test_covariates_are_there_or_not():
+    with pytest.raises(ValueError, match="covariates='no' is not allowed: it is True or False"):
+        InfiniteSVC(covariates="no").fit(X, y)
+
+
+@pytest.mark.parametrize("model", [BayesianLinearSVC, InfiniteSVC, DPMNLClassifier])
+def test_verbose_is_a_number(model):
+    with pytest.raises(ValueError, match="verbose='x' is not allowed"):
+        model(verbose="x").fit(X, y)
+
+
+def test_a_class_whose_rows_weigh_nothing():
+    with pytest.raises(ValueError, match=r"y without the rows whose sample_weight is zero holds"):
+        BayesianLinearSVC().fit(X, y, sample_weight=y)
+    with pytest.raises(ValueError, match=r"^y holds only one class, \[0\]"):
+        BayesianLinearSVC().fit(X, np.zeros(20, int))
+
+
+@pytest.mark.parametrize("value", [np.True_, 1, 0])
+def test_numbers_and_numpy_stand_for_flags(value):
+    model = BayesianLinearSVC(fit_intercept=value, verbose=np.False_, n_draws=100, random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.8

@@ -1,0 +1,129 @@
+"""What a report is given: paths, rows, labels and names in the forms that people have them in."""
+
+import re
+import warnings
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin.report import write_report
+
+IRIS = load_iris(as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return BayesianLinearSVC(n_draws=60, random_state=0).fit(
+            IRIS.data.to_numpy()[::2], IRIS.target[::2]
+        )
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return IRIS.data.to_numpy()[1::2], IRIS.target.to_numpy()[1::2]
+
+
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+def test_the_path_may_come_first(model, rows, tmp_path):
+    path = tmp_path / "page.html"
+    usual = text_of(write_report(model, {}, path, SimpleNamespace(X=rows[0], y=rows[1])))
+    for call in (
+        lambda: write_report(model, str(path), data=rows),
+        lambda: write_report(model, path, rows),
+        lambda: write_report(model, path, {}, rows),
+        lambda: write_report(model, path=path, data=rows),
+        lambda: write_report(model, path, data={"X": rows[0], "y": rows[1]}),
+        lambda: write_report(model, None, path, rows),
+    ):
+        path.unlink()
+        assert text_of(call()) == usual
+    for call in (
+        lambda: write_report(model),
+        lambda: write_report(model, {}),
+        lambda: write_report(model, {}, 3),
+        lambda: write_report(model, path, "other.html"),
+    ):
+        with pytest.raises(TypeError, match="write_report"):
+            call()
+
+
+@pytest.mark.parametrize("change", [slice(0, 50), slice(0, 74)])
+def test_labels_of_other_rows_are_refused(model, rows, change, tmp_path):
+    X, y = rows
+    with pytest.raises(ValueError, match=r"y holds \d+ items, but X has 75 rows"):
+        write_report(model, tmp_path / "p.html", (X, y[change]))
+    with pytest.raises(ValueError, match=r"y holds 75 items, but X has \d+ rows"):
+        write_report(model, tmp_path / "p.html", (X[change], y))
+    for name in ("ids", "texts"):
+        data = SimpleNamespace(X=X, y=y, **{name: ["a"] * 3})
+        with pytest.raises(ValueError, match=f"{name} holds 3 items, but X has 75 rows"):
+            write_report(model, tmp_path / "p.html", data)
+    with pytest.raises(ValueError, match=r"y has the shape \(75, 2\)"):
+        write_report(model, tmp_path / "p.html", (X, np.column_stack([y, y])))
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_and_names_of_rows_from_tables(model, rows, tmp_path):
+    X, y = rows
+    usual = text_of(write_report(model, tmp_path / "p.html", SimpleNamespace(X=X, y=y, ids=y)))
+    column = pd.Series(y, index=np.arange(75) + 1000)
+    for labels in (y.tolist(), column, column.to_frame()):
+        data = SimpleNamespace(X=X, y=labels, ids=column)
+        assert text_of(write_report(model, tmp_path / "p.html", data)) == usual
+
+
+def test_rows_without_labels_told_from_labels(model, rows, tmp_path):
+    with pytest.raises(TypeError, match=r"ndarray.*\(X, y\)"):
+        write_report(model, tmp_path / "p.html", data=rows[0])
+    assert "most doubtful" in text_of(write_report(model, tmp_path / "p", data=(rows[0], None)))
+
+
+@pytest.mark.parametrize("form", [np.array, pd.Index, pd.Series, list, tuple])
+def test_names_in_every_form(model, form, tmp_path):
+    extras = {"feature_names": form(IRIS.feature_names), "class_names": form(IRIS.target_names)}
+    text = text_of(write_report(model, extras, tmp_path / "p.html"))
+    assert "feature 0" not in text
+    shown = re.sub(r"<pre>.*?</pre>", "", text, flags=re.S)  # less the documents themselves
+    assert "petal width (cm)" in shown
+    assert "versicolor" in shown
+
+
+def test_names_that_do_not_fit_are_told(model, tmp_path):
+    extras = {"feature_names": np.array(["a", "b"]), "class_names": ["one", "two"]}
+    text = unescape(text_of(write_report(model, extras, tmp_path / "p.html")))
+    assert 'Names were left aside: "feature_names" holds 2 names, but 4 are needed' in text
+    assert 'Names were left aside: "class_names" holds 2 names, but 3 are needed' in text
+    assert "feature 0" in text
+
+
+@pytest.mark.parametrize("kind", [InfiniteSVC, DPMNLClassifier, BayesianLinearSVC])
+def test_tables_with_names_of_columns_give_no_warning(kind, tmp_path):
+    settings = {"n_draws": 60} if kind is BayesianLinearSVC else {"n_sweeps": 20}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = kind(random_state=0, **settings).fit(IRIS.data[::2], IRIS.target[::2])
+    write_report(fitted, tmp_path / "p.html", (IRIS.data[1::2], IRIS.target[1::2]))
+
+
+def test_topics_of_a_table_of_counts(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["moon", "sun"], 40)
+    rates = np.where(y[:, None] == "moon", [3, 3, 0.2, 0.2], [0.2, 0.2, 3, 3])
+    X = pd.DataFrame(rng.poisson(rates), columns=["tide", "low", "nova", "hot"])
+    fitted = MedLDAClassifier(n_topics=3, random_state=0).fit(X[::2], y[::2])
+    text = text_of(write_report(fitted, tmp_path / "p.html", (X[1::2], y[1::2])))
+    assert "Mean share of the words" in text
+    words = {"tide": np.int64(0), "low": 1, "nova": 2, "hot": 3}
+    assert fitted.top_words(words) == fitted.top_words(list(X.columns)) == fitted.top_words()
+    with pytest.raises(ValueError, match="numbers from 0 to 3"):
+        fitted.top_words({"tide": 0, "low": 1, "nova": 2, "hot": 4})

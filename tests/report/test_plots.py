@@ -1,0 +1,84 @@
+"""Pictures: names in every form, and forecasts that cannot be drawn are refused in words."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier
+from bayesmargin.plots import plot_posterior, plot_reliability
+
+IRIS = load_iris()
+
+
+@pytest.fixture(scope="module")
+def model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return BayesianLinearSVC(n_draws=60, random_state=0).fit(IRIS.data, IRIS.target)
+
+
+def labels_of(axes):
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+@pytest.mark.parametrize("form", [np.array, list, pd.Index])
+def test_names_of_weights_in_every_form(model, form):
+    shown = labels_of(plot_posterior(model.posterior_, names=form(IRIS.feature_names)))
+    assert len(shown) == 12
+    assert all(any(name in label for name in IRIS.feature_names) for label in shown)
+
+
+def test_the_model_stands_for_its_posterior(model):
+    assert labels_of(plot_posterior(model)) == labels_of(plot_posterior(model.posterior_))
+    with pytest.raises(TypeError, match="DPMNLClassifier"):
+        plot_posterior(DPMNLClassifier())
+
+
+def test_too_few_names_are_refused(model):
+    with pytest.raises(ValueError, match="names holds 2 names, but 4 are needed"):
+        plot_posterior(model, names=["a", "b"])
+    with pytest.raises(ValueError, match="names='abcd' is not allowed"):
+        plot_posterior(model, names="abcd")
+
+
+def curve_of(axes):
+    return axes.containers[0].lines[0].get_xydata()
+
+
+def test_reliability_of_labels_of_any_kind():
+    rng = np.random.default_rng(0)
+    chance = rng.random(200)
+    y = (rng.random(200) < chance).astype(int)
+    usual = curve_of(plot_reliability(y, chance))
+    assert usual.shape == (10, 2)
+    for labels, one in ((2 * y - 1, 1), (np.where(y, "yes", "no"), "yes"), (y > 0, None)):
+        found = plot_reliability(labels, chance, pos_label=one)
+        np.testing.assert_array_equal(curve_of(found), usual)
+
+
+def test_fewer_rows_than_bins():
+    assert curve_of(plot_reliability([0, 1, 1], [0.2, 0.5, 0.9])).shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("y", "chance", "message"),
+    [
+        ([0, 1], [[0.2, 0.8], [0.5, 0.5]], r"predict_proba\(X\)\[:, 1\]"),
+        ([-1, 1], [0.2, 0.8], r"labels \[-1, 1\].*pos_label"),
+        (["a", "b"], [0.2, 0.8], "pos_label"),
+        ([0, 1, 1], [0.2, 0.8], r"\(3,\) and probability \(2,\)"),
+        ([], [], "at least one row"),
+        ([0, 1], [0.2, 1.5], "holds 1.5"),
+        ([0, 1], [0.2, np.nan], "holds nan"),
+    ],
+)
+def test_forecasts_that_cannot_be_drawn(y, chance, message):
+    with pytest.raises(ValueError, match=message):
+        plot_reliability(y, chance)
+    with pytest.raises(ValueError, match="pos_label='c'"):
+        plot_reliability(["a", "b"], [0.1, 0.2], pos_label="c")
+    with pytest.raises(ValueError, match="bins=0"):
+        plot_reliability([0, 1], [0.1, 0.2], bins=0)
