@@ -90,6 +90,14 @@ def test_a_chain_that_never_moves_is_not_certified(n_chains):
         assert not settled(found[name], n_chains)
 
 
+@pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
+def test_the_display_shows_no_rhat_of_rows_that_never_move(capsys):
+    InfiniteSVC(n_sweeps=60, random_state=0, verbose=1).fit(*one_hot_table())
+    shown = capsys.readouterr().err
+    assert "60/60" in shown
+    assert "R-hat" not in shown
+
+
 def test_rounding_is_no_change():
     # Chains at the same partition, whose probability is summed in another order.
     still = 300.0 + 1e-12 * np.random.default_rng(0).normal(size=(4, 60))
@@ -101,7 +109,7 @@ def test_rounding_is_no_change():
     assert apart["partition"]["r_hat"] == np.inf
     with pytest.warns(ConvergenceWarning, match="stuck at different partitions"):
         warn_if_unsettled(apart, 60)
-    assert rhat_so_far(list(still)) == ""
+    assert rhat_so_far(list(still)) == "R-hat 1.000"
 
 
 def test_a_number_of_components_that_stays_is_fine_while_rows_move():

@@ -52,10 +52,15 @@ class SweepDisplay:
             done = sum(len(one.components) for one in self.recorders.values())
             if self.views is not None and done % max(1, self.total // SHOWN) == 0:
                 self.accuracy = self._accuracy()
-            burn_in = self.problem.burn_in
-            settled = rhat_so_far([one.partition[burn_in:] for one in self.recorders.values()])
-            parts = [f"{recorder.components[-1]} components", settled, self.accuracy]
+            parts = [f"{recorder.components[-1]} components", self._settled(), self.accuracy]
             self.progress.update("sweep", done, self.total, "  ".join(filter(None, parts)))
+
+    def _settled(self) -> str:
+        """R-hat of the partition, unless no row has moved since burn-in: then it means nothing."""
+        kept, chains = slice(self.problem.burn_in, None), self.recorders.values()
+        if not any(any(one.moved[kept]) for one in chains):
+            return ""
+        return rhat_so_far([one.partition[kept] for one in chains])
 
     def _accuracy(self) -> str:
         draws: list[Any] = [d for one in self.recorders.values() for d in one.draws[-LATEST:]]

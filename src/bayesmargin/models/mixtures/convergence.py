@@ -100,7 +100,7 @@ def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
     if length < _FEWEST_TO_REPORT:
         return ""
     values = _without_rounding(np.array([trace[:length] for trace in traces], dtype=float))
-    value = _rhat(values) if np.ptp(values) > 0.0 else math.nan
+    value = _rhat(values)
     return f"R-hat {value:.3f}" if np.isfinite(value) else ""
 
 
