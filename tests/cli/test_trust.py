@@ -5,18 +5,17 @@ from types import SimpleNamespace
 import numpy as np
 
 from bayesmargin.cli.trust import trust
+from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 
 
 def mixture(n_chains, r_hat):
     """What the sentence reads of a fitted mixture."""
-    return SimpleNamespace(
-        n_components_=np.full((n_chains, 50), 4),
-        diagnostics_={
-            "components": {"mean": 4.0, "r_hat": 1.0},
-            "partition": {"mean": -9.0, "r_hat": r_hat},
-            "moved": 0.1,
-        },
-    )
+    figures = {
+        "components": {"mean": 4.0, "r_hat": 1.0, "effective_draws": 90.0},
+        "partition": {"mean": -9.0, "r_hat": r_hat, "effective_draws": 90.0},
+        "moved": 0.1,
+    }
+    return SimpleNamespace(diagnostics_=MixtureDiagnostics(figures, np.full((n_chains, 50), 4)))
 
 
 def test_one_chain_is_not_said_to_agree_with_others():
