@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
+from bayesmargin import load
 from bayesmargin.models.infinite_svc import InfiniteSVC
 
 # Short chains: what they say about themselves is tested elsewhere.
@@ -116,6 +117,37 @@ def test_awkward_data(case):
         X[0] = 1e9
     model = InfiniteSVC(**QUICK).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def _table_with_flags():
+    """A number and two flags; the flags shift the line between the classes."""
+    rng = np.random.default_rng(0)
+    age, flags = rng.normal(size=400), rng.integers(0, 2, size=(400, 2))
+    y = (age + flags @ [1.5, -1.5] + 0.3 * rng.normal(size=400) > 0).astype(int)
+    return np.column_stack([flags[:, 0], age, flags[:, 1], np.ones(400)]), y
+
+
+def test_flags_can_be_kept_from_the_gaussians(tmp_path):
+    """With them, every combination of flags is a component that no row leaves."""
+    X, y = _table_with_flags()
+    frozen = InfiniteSVC(n_sweeps=100, random_state=0).fit(X, y)
+    assert frozen.diagnostics_["moved"] == 0.0
+    model = InfiniteSVC(covariates="continuous", n_sweeps=100, random_state=0).fit(X, y)
+    assert model.diagnostics_["moved"] > 0.01
+    assert model.score(X, y) > 0.9
+    assert model._problem.with_covariates.tolist() == [1]
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_component(X), model.predict_component(X))
+
+
+def test_flags_alone_leave_nothing_to_the_gaussians():
+    X, y = _table_with_flags()
+    flags = X[:, [0, 2]]
+    first = InfiniteSVC(covariates="continuous", **QUICK).fit(flags, y)
+    second = InfiniteSVC(covariates=False, **QUICK).fit(flags, y)
+    np.testing.assert_array_equal(first.predict_proba(flags), second.predict_proba(flags))
 
 
 def test_without_covariates_every_component_votes_by_size(moons):

@@ -58,10 +58,13 @@ def require_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name}={value!r} is not allowed: it is an integer of at least {least}")
 
 
-def require_flag(name: str, value: Any) -> None:
-    """Raise a clear error when ``value`` is neither true nor false; 0 and 1 will do."""
+def require_flag(name: str, value: Any, word: str | None = None) -> None:
+    """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor ``word``."""
+    if word is not None and isinstance(value, str) and value == word:
+        return
     if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
-        raise ValueError(f"{name}={value!r} is not allowed: it is True or False")
+        allowed = "True or False" if word is None else f"True, False or {word!r}"
+        raise ValueError(f"{name}={value!r} is not allowed: it is {allowed}")
 
 
 def check_linear_settings(estimator: Any) -> Sampler:

@@ -187,7 +187,13 @@ def _infinite(model: Any, features: int, n_classes: int) -> None:
     _require_array(problem.base.student, [None], "f", "base measure")
     _require_array(problem.scaling.centre, [features], "f", "scaling")
     _require_array(problem.scaling.width, [features], "f", "scaling")
-    size = features if problem.with_covariates else 0
+    chosen = problem.with_covariates
+    if isinstance(chosen, np.ndarray):
+        _require_array(chosen, [None], "i", "columns of the Gaussians")
+        _require(bool(np.all((chosen >= 0) & (chosen < features))), "columns of the Gaussians")
+        size = len(chosen)
+    else:
+        size = features if chosen else 0
     _require_array(problem.base.location, [size], "f", "base measure")
     _require_array(problem.base.scatter, [size, size], "f", "base measure")
     columns = features + int(problem.with_intercept)

@@ -54,9 +54,11 @@ class InfiniteSVC(MixtureClassifier):
     prior_scale : float or "auto"
         Prior standard deviation s of every weight, on standardised features; "auto":
         :math:`1/\sqrt{\text{scatter}}`, which lets an expert turn within its component.
-    covariates : bool
+    covariates : bool or "continuous"
         Whether components have Gaussian features. Without them a new row says nothing about its
-        component, and every component votes by its size.
+        component, and every component votes by its size. "continuous": Gaussians of the columns
+        with more than two values only, for tables with 0/1 columns, each combination of which
+        would otherwise be a component that no row can leave; experts see all columns.
     scatter : float or "auto"
         Prior mean of a component's variance, in units of the variance of the data; "auto": half
         of the variance within the k-means clusters that the chain starts from.
@@ -135,7 +137,7 @@ class InfiniteSVC(MixtureClassifier):
         burn_in: int | None = None,
         n_draws: int = 25,
         prior_scale: float | str = "auto",
-        covariates: bool = True,
+        covariates: bool | str = True,
         scatter: float | str = "auto",
         mean_strength: float = 0.1,
         extra_degrees: int = 0,
@@ -197,7 +199,7 @@ class InfiniteSVC(MixtureClassifier):
         """
         check_settings(self)
         require_flag("fit_intercept", self.fit_intercept)
-        require_flag("covariates", self.covariates)
+        require_flag("covariates", self.covariates, "continuous")
         X, y, labels = self._read_training(X, y)
         workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
         with self._checkpointing(X, y) as checkpoint:

@@ -43,7 +43,7 @@ class Problem:
     """Everything the chains of one fit have in common."""
 
     scaling: Scaling
-    with_covariates: bool
+    with_covariates: bool | IntArray  #: all columns, none, or the numbers of some
     with_intercept: bool
     classes: int
     base: Base
@@ -70,9 +70,27 @@ class Problem:
         )
 
 
-def _views(X: FloatArray, covariates: bool, intercept: bool) -> tuple[FloatArray, FloatArray]:
+def _views(
+    X: FloatArray, covariates: bool | IntArray, intercept: bool
+) -> tuple[FloatArray, FloatArray]:
     design = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    if isinstance(covariates, np.ndarray):
+        return np.ascontiguousarray(X[:, covariates]), design
     return (X if covariates else np.empty((len(X), 0))), design
+
+
+def continuous_columns(X: FloatArray) -> IntArray:
+    """Numbers of the columns with more than two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.infinite_svc.fitting import continuous_columns
+    >>> continuous_columns(np.array([[0.1, 1.0, 3.0], [0.2, 0.0, 3.0], [0.3, 1.0, 3.0]]))
+    array([0])
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    return np.flatnonzero(((low < X) & (high > X)).any(axis=0))
 
 
 def make_problem(
@@ -85,7 +103,12 @@ def make_problem(
     scaling = fit_scaling(X)
     standardised = scaling.apply(X[shuffle])
     labels = labels[shuffle]
-    covariates, design = _views(standardised, estimator.covariates, estimator.fit_intercept)
+    chosen = estimator.covariates
+    if isinstance(chosen, str):  # "continuous"
+        chosen = continuous_columns(X)
+    covariates, design = _views(standardised, chosen, estimator.fit_intercept)
+    if isinstance(chosen, np.ndarray) and chosen.size:
+        standardised = covariates  # chains start from clusters of what the Gaussians see
     clusters = cluster_count(estimator.n_clusters, len(X))
     scatter = estimator.scatter
     if scatter == "auto":
@@ -111,7 +134,7 @@ def make_problem(
     rows = make_rows(covariates, design, labels, base, hinge)
     return Problem(
         scaling=scaling,
-        with_covariates=estimator.covariates,
+        with_covariates=chosen,
         with_intercept=estimator.fit_intercept,
         classes=int(labels.max()) + 1,
         base=base,

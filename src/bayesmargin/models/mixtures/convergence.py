@@ -18,8 +18,8 @@ _ROUNDING = 1e-9  # relative changes of a trace below this are none
 WORST_RHAT = 1.5
 LET_ROWS_MOVE = (
     "columns of few distinct values, such as 0 and 1, make every combination of their values a "
-    "component of its own: leave them out, or let no component have Gaussian features "
-    "(covariates=False of InfiniteSVC)"
+    "component of its own: leave them out, or keep them from the Gaussians "
+    "(covariates='continuous' of InfiniteSVC)"
 )
 
 
