@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.answers import AnswersMixin
@@ -17,7 +17,6 @@ from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.medlda.understanding import UnderstandingMixin
 from bayesmargin.saving.mixin import SavedMixin
-from bayesmargin.types import FloatArray
 
 
 class MedLDAClassifier(
@@ -87,7 +86,7 @@ class MedLDAClassifier(
         :math:`2 \ell / (C D)` for a corpus of D documents.
     n_documents : int or None, default=None
         Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far, and
-        10,000 at least.
+        where no ``fit`` came before 10,000 at least.
     validation_fraction : float, default=0.05
         Part of the documents (300 at most) held out to learn probabilities and the thresholds of
         label sets, and to report accuracy while fitting. With 0 training documents are used.
@@ -114,6 +113,8 @@ class MedLDAClassifier(
         Posterior mean of the topics, first chain; rows sum to 1.
     posterior_ : list of TopicPosterior
         The draws; one entry a chain, or with "ovr" one a chain and class.
+    diagnostics_ : TopicDiagnostics
+        Whether the kept draws still drift; prints as a sentence, has ``trustworthy``.
     n_features_in_, feature_names_in_
         Size and names of the vocabulary.
 
@@ -291,12 +292,6 @@ class MedLDAClassifier(
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
         self._link = training.link()
         return self
-
-    @property
-    def topics_(self) -> FloatArray:
-        """Posterior mean of the topics of the first chain (K, V)."""
-        check_is_fitted(self)
-        return np.vstack([posterior.mean_topics() for posterior in self._first])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

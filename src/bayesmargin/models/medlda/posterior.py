@@ -13,7 +13,7 @@ from bayesmargin.types import FloatArray
 FEWEST = 4  # draws of a chain from which R-hat says something
 
 
-@dataclass
+@dataclass(repr=False)
 class TopicPosterior:
     """Posterior draws of one set of topics with its classifier.
 
@@ -37,6 +37,10 @@ class TopicPosterior:
     last: int = 0
     length: int | None = None
     expected: ExpectedTopics | None = None
+
+    def __repr__(self) -> str:
+        words = len(self.topics[0]) if self.topics else 0
+        return f"TopicPosterior({len(self.topics)} draws of {self.n_topics} topics, {words} words)"
 
     def add(self, topics: FloatArray, coef: FloatArray) -> None:
         """Keep one draw (copied)."""

@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, topic_traces
+from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.names import names_of
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray
@@ -139,9 +141,22 @@ class UnderstandingMixin:
 
     classes_: Any
     n_features_in_: int
-    topics_: Any
+    posterior_: list[TopicPosterior]
     transform: Any
+    _first: list[TopicPosterior]
     _counts: Any
+
+    @property
+    def diagnostics_(self) -> TopicDiagnostics:
+        """Whether the kept draws have come to rest; printed, it is a sentence."""
+        check_is_fitted(self)
+        return TopicDiagnostics(topic_traces(self.posterior_))
+
+    @property
+    def topics_(self) -> FloatArray:
+        """Posterior mean of the topics of the first chain (K, V)."""
+        check_is_fitted(self)
+        return np.vstack([posterior.mean_topics() for posterior in self._first])
 
     def top_words(self, vocabulary: Any = None, n: int = 10) -> list[list[str]]:
         """The ``n`` most probable words of every topic.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.models.medlda.diagnostics import topic_traces
 from bayesmargin.models.mixtures.convergence import LET_ROWS_MOVE, settled, trace_report
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
@@ -113,57 +114,24 @@ def _trace(chains: FloatArray, name: str, unit: str = "sweep after burn-in") -> 
     return figure(chart, f"One line a chain; mean {number(float(chains.mean()))}.")
 
 
-def topic_traces(context: Context) -> dict[str, FloatArray]:
-    """Size of the weights and breadth of the topics, (chain, draw): labels change neither."""
-    chains = context.estimator.posterior_
-    length = min(len(chain.coef) for chain in chains)
-    size = [[float(np.sqrt(np.mean(c**2))) for c in chain.coef[-length:]] for chain in chains]
-    breadth = [
-        [_breadth(chain.topics[k], chain.n_topics) for k in range(len(chain.topics))[-length:]]
-        for chain in chains
-    ]
-    return {"size of the weights": np.array(size), "words a topic spreads over": np.array(breadth)}
-
-
-def _breadth(topics: FloatArray, n_topics: int) -> float:
-    """Exponential of the mean entropy of the topics of a draw (V, P)."""
-    part = np.asarray(topics[:, :n_topics], dtype=float)
-    part = part / np.maximum(part.sum(axis=0), 1e-300)
-    entropy = -(part * np.log(np.maximum(part, 1e-300))).sum(axis=0)
-    return float(np.exp(entropy.mean()))
-
-
-def _drift(chains: FloatArray) -> float:
-    """Largest relative change between the halves of a chain."""
-    half = chains.shape[1] // 2
-    if half < 2:
-        return math.nan
-    early, late = chains[:, :half].mean(axis=1), chains[:, -half:].mean(axis=1)
-    return float(np.max(np.abs(late - early) / np.maximum(np.abs(early), 1e-300)))
-
-
 def topics_verdict(context: Context) -> tuple[bool | None, str]:
     """Whether the draws of a topic model still drift."""
-    drifts = [_drift(chains) for chains in topic_traces(context).values()]
-    if any(math.isnan(drift) for drift in drifts):
-        return None, "there are too few draws to say whether the chains still drift."
-    if max(drifts) > 0.1:
-        return False, f"the kept draws still drift, by up to {100 * max(drifts):.0f}%."
-    return True, f"the kept draws are steady: they drift by {100 * max(drifts):.1f}% at most."
+    found = context.estimator.diagnostics_
+    sentence = str(found)
+    return found.trustworthy, sentence[0].lower() + sentence[1:]
 
 
 def topics(context: Context) -> Markup:
     """Verdict and traces of a topic model."""
     good, sentence = topics_verdict(context)
     panels, rows = [], []
-    for name, chains in topic_traces(context).items():
+    found = context.estimator.diagnostics_
+    for name, chains in topic_traces(context.estimator.posterior_).items():
         panels.append((name, _trace(chains, name, "kept draw")))
-        drift = _drift(chains)
-        rows.append([name, float(chains.mean()), Cell(f"{100 * drift:.1f}%", drift)])
-    parts = [verdict(good, sentence)]
-    if good is False:
-        parts.append(paragraph("What to do: raise n_passes, so that the chains run longer."))
-    parts += [
+        part = found[name]
+        rows.append([name, part["mean"], Cell(f"{100 * part['drift']:.1f}%", part["drift"])])
+    parts = [
+        verdict(good, sentence),
         table("Halves of the chains compared", ["quantity", "mean", "drift"], rows, plain=True),
         paragraph(
             "A topic posterior has many modes, and chains find different ones; that is why R-hat, "

@@ -1,0 +1,98 @@
+"""What a fitted topic model says about itself: whether its draws still drift.
+
+A topic posterior has many modes, and chains find different ones, so R-hat, which asks chains to
+agree, would tell nothing. What can be asked is whether each chain has come to rest, by quantities
+that do not depend on how topics are numbered.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.types import FloatArray
+
+MOST_DRIFT = 0.1
+QUANTITIES = ("size of the weights", "words a topic spreads over")
+
+
+def topic_traces(chains: Sequence[TopicPosterior]) -> dict[str, FloatArray]:
+    """Size of the weights and breadth of the topics, (chain, draw)."""
+    length = min(len(chain.coef) for chain in chains)
+    size = [[float(np.sqrt(np.mean(c**2))) for c in chain.coef[-length:]] for chain in chains]
+    breadth = [
+        [_breadth(chain.topics[k], chain.n_topics) for k in range(len(chain.topics))[-length:]]
+        for chain in chains
+    ]
+    return dict(zip(QUANTITIES, (np.array(size), np.array(breadth)), strict=True))
+
+
+def _breadth(topics: FloatArray, n_topics: int) -> float:
+    """Exponential of the mean entropy of the topics of a draw (V, P)."""
+    part = np.asarray(topics[:, :n_topics], dtype=float)
+    part = part / np.maximum(part.sum(axis=0), 1e-300)
+    entropy = -(part * np.log(np.maximum(part, 1e-300))).sum(axis=0)
+    return float(np.exp(entropy.mean()))
+
+
+def drift(chains: FloatArray) -> float:
+    """Largest relative change between the halves of a chain; NaN for fewer than four draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.medlda.diagnostics import drift
+    >>> drift(np.array([[2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 3.0, 3.0]]))
+    0.5
+    """
+    half = chains.shape[1] // 2
+    if half < 2:
+        return math.nan
+    early, late = chains[:, :half].mean(axis=1), chains[:, -half:].mean(axis=1)
+    return float(np.max(np.abs(late - early) / np.maximum(np.abs(early), 1e-300)))
+
+
+class TopicDiagnostics(dict[str, dict[str, float]]):
+    """Mean and drift of every quantity: a dictionary that can judge and print itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.medlda.diagnostics import TopicDiagnostics
+    >>> found = TopicDiagnostics({"size of the weights": np.array([[2.0, 2.0, 2.1, 2.1]])})
+    >>> found.trustworthy
+    True
+    >>> print(found)
+    The kept draws are steady: they drift by 5.0% at most.
+    """
+
+    def __init__(self, traces: dict[str, FloatArray]) -> None:
+        super().__init__(
+            {
+                name: {"mean": float(chains.mean()), "drift": drift(chains)}
+                for name, chains in traces.items()
+            }
+        )
+
+    @property
+    def worst(self) -> float:
+        """The largest drift; NaN where there are too few draws to tell."""
+        return float(np.max([part["drift"] for part in self.values()]))
+
+    @property
+    def trustworthy(self) -> bool | None:
+        """Whether the kept draws no longer drift; None where there are too few to tell."""
+        return None if math.isnan(self.worst) else self.worst <= MOST_DRIFT
+
+    def as_dict(self) -> dict[str, Any]:
+        """Figures by name."""
+        return dict(self)
+
+    def __str__(self) -> str:
+        if self.trustworthy is None:
+            return "There are too few draws to say whether the chains still drift."
+        if self.trustworthy:
+            return f"The kept draws are steady: they drift by {100 * self.worst:.1f}% at most."
+        return f"The kept draws still drift, by up to {100 * self.worst:.0f}%: raise n_passes."

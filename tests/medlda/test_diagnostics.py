@@ -1,0 +1,60 @@
+"""A topic model says whether its draws have come to rest."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from bayesmargin import MedLDAClassifier
+from bayesmargin.cli.trust import diagnostics_document, trust
+from bayesmargin.models.medlda.diagnostics import QUANTITIES, TopicDiagnostics
+
+
+def found(last):
+    """Diagnostics of two chains, one of which ends at ``last`` times its beginning."""
+    steady = np.full((2, 8), 3.0)
+    moving = steady.copy()
+    moving[1, 4:] *= last
+    return TopicDiagnostics({"size of the weights": moving, "words a topic spreads over": steady})
+
+
+@pytest.mark.parametrize(
+    ("last", "good", "words"),
+    [
+        (1.05, True, "The kept draws are steady: they drift by 5.0% at most."),
+        (0.5, False, "The kept draws still drift, by up to 50%: raise n_passes."),
+    ],
+)
+def test_one_chain_that_drifts_is_enough(last, good, words):
+    assert found(last).trustworthy is good
+    assert str(found(last)) == words
+
+
+def test_three_draws_tell_nothing():
+    few = TopicDiagnostics({"size of the weights": np.ones((2, 3))})
+    assert few.trustworthy is None
+    assert str(few).startswith("There are too few draws")
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = rng.poisson(np.where(y[:, None] == 0, [3, 3, 0.2, 0.2], [0.2, 0.2, 3, 3]))
+    return MedLDAClassifier(n_topics=3, random_state=0).fit(X, y)
+
+
+def test_every_fit_has_them_and_the_command_line_uses_them(model):
+    found = model.diagnostics_
+    assert tuple(found) == QUANTITIES
+    assert 1.0 < found["words a topic spreads over"]["mean"] < 4.0
+    assert trust(model) == (found.trustworthy, str(found))
+    assert diagnostics_document(model)["trustworthy"] is found.trustworthy
+
+
+def test_draws_do_not_flood_the_screen(model):
+    assert repr(model.posterior_[0]) == "TopicPosterior(10 draws of 3 topics, 4 words)"
+
+
+def test_before_a_fit_there_are_none():
+    with pytest.raises(NotFittedError):
+        MedLDAClassifier().diagnostics_  # noqa: B018
