@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 y = (X[:, 0] > 0).astype(int)
@@ -38,3 +38,10 @@ def test_a_class_whose_rows_weigh_nothing():
 def test_numbers_and_numpy_stand_for_flags(value):
     model = BayesianLinearSVC(fit_intercept=value, verbose=np.False_, n_draws=100, random_state=0)
     assert model.fit(X, y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("model", [BayesianLinearSVC, InfiniteSVC, MedLDAClassifier])
+@pytest.mark.parametrize("jobs", [0, "all"])
+def test_threads_are_counted(model, jobs):
+    with pytest.raises(ValueError, match=f"n_jobs={jobs!r} is not allowed"):
+        model(n_jobs=jobs).fit(np.abs(X), y)

@@ -112,7 +112,10 @@ def test_tables_with_names_of_columns_give_no_warning(kind, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = kind(random_state=0, **settings).fit(IRIS.data[::2], IRIS.target[::2])
-    write_report(fitted, tmp_path / "p.html", (IRIS.data[1::2], IRIS.target[1::2]))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        write_report(fitted, tmp_path / "p.html", (IRIS.data[1::2], IRIS.target[1::2]))
+    assert [str(warning.message) for warning in told] == []
 
 
 def test_topics_of_a_table_of_counts(tmp_path):

@@ -100,8 +100,6 @@ def require_allowed(estimator: Any) -> None:
     try:
         checks[type(estimator).__name__](estimator)
         require_positive(checkpoint_every=estimator.checkpoint_every)
-        if getattr(estimator, "n_jobs", None) == 0:
-            raise ValueError("n_jobs=0 is not allowed: pass a positive number, or -1 for all cores")
     except ValueError as error:
         raise usage_error(" ".join(str(error).split())) from error
 

@@ -4,16 +4,14 @@ from typing import Any
 
 
 def trust(estimator: Any) -> tuple[bool | None, str]:
-    """Verdict (None: the model has no diagnostics that could tell) and a sentence."""
-    found: Any = getattr(estimator, "diagnostics_", None)
-    if hasattr(found, "trustworthy"):
-        return found.trustworthy, str(found)
-    return None, "No convergence check applies to topics: judge the model by its accuracy."
+    """Verdict (None: there are too few draws to tell) and a sentence."""
+    found = estimator.diagnostics_
+    return found.trustworthy, str(found)
 
 
 def diagnostics_document(estimator: Any) -> dict[str, Any]:
     """The figures behind the verdict."""
-    found: Any = getattr(estimator, "diagnostics_", None)
-    figures = found.as_dict() if hasattr(found, "as_dict") else dict(found or {})
+    found = estimator.diagnostics_
+    figures = found.as_dict() if hasattr(found, "as_dict") else dict(found)
     good, sentence = trust(estimator)
     return {"trustworthy": good, "summary": sentence, **figures}

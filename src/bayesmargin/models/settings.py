@@ -67,6 +67,12 @@ def require_flag(name: str, value: Any, word: str | None = None) -> None:
         raise ValueError(f"{name}={value!r} is not allowed: it is {allowed}")
 
 
+def require_jobs(jobs: Any) -> None:
+    """Raise a clear error when a number of threads is neither None nor an integer but 0."""
+    if jobs is not None and (not isinstance(jobs, numbers.Integral) or jobs == 0):
+        raise ValueError(f"n_jobs={jobs!r} is not allowed: None, or an integer other than 0")
+
+
 def check_linear_settings(estimator: Any) -> Sampler:
     """Check the parameters of a linear estimator and return its sampler."""
     require_flag("fit_intercept", estimator.fit_intercept)
@@ -76,10 +82,7 @@ def check_linear_settings(estimator: Any) -> Sampler:
     require_choice("multi_class", estimator.multi_class, ("crammer_singer", "ovr"))
     require_count("n_chains", estimator.n_chains, 1)
     require_count("n_draws", estimator.n_draws, 2)
-    if estimator.n_jobs is not None:
-        jobs = estimator.n_jobs
-        if not isinstance(jobs, numbers.Integral) or jobs == 0:
-            raise ValueError(f"n_jobs={jobs!r} is not allowed: None, or an integer other than 0")
+    require_jobs(estimator.n_jobs)
     return resolve_sampler(estimator.sampler)
 
 

@@ -14,7 +14,6 @@ from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.classifier import MixtureClassifier
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
 from bayesmargin.models.mixtures.threads import run_chains
-from bayesmargin.models.settings import require_flag
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
@@ -198,8 +197,6 @@ class InfiniteSVC(MixtureClassifier):
             Class labels.
         """
         check_settings(self)
-        require_flag("fit_intercept", self.fit_intercept)
-        require_flag("covariates", self.covariates, "continuous")
         X, y, labels = self._read_training(X, y)
         workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
         with self._checkpointing(X, y) as checkpoint:

@@ -9,7 +9,7 @@ from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 from bayesmargin.models.mixtures.classifier import check_sweeps
-from bayesmargin.models.settings import require_count
+from bayesmargin.models.settings import require_count, require_flag, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
@@ -84,5 +84,8 @@ def check_settings(estimator: Any) -> None:
         ("extra_degrees", 0),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
+    require_flag("fit_intercept", estimator.fit_intercept)
+    require_flag("covariates", estimator.covariates, "continuous")
+    require_jobs(estimator.n_jobs)
     check_sweeps(estimator, MOST_SWEEPS)
     make_scheme(estimator.new_components)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
-from bayesmargin.models.settings import require_count
+from bayesmargin.models.settings import require_count, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.types import IntArray
 
@@ -40,6 +40,7 @@ class Resolved(NamedTuple):
 def check_parameters(model: Any) -> None:
     """Raise a clear error for the first parameter that is not allowed."""
     require_count("n_topics", model.n_topics, 2)
+    require_jobs(model.n_jobs)
     require_positive(
         alpha=model.alpha,
         beta=model.beta,
