@@ -94,16 +94,19 @@ def gradient_noise(
     target: Target, draws: FloatArray, work: Workspace, rng: np.random.Generator
 ) -> float:
     """Measured variance of the gradient estimate, mean over coordinates and a few draws."""
-    sizes = np.diff(target.strata.start)
-    if np.all(target.strata.take == sizes):
-        return 0.0
-    places = spread_draws(draws, 8)
-    size = places.shape[1]
-    repeats = 40 if size < 10_000 else 4
-    noisy = np.empty((repeats, size))
-    exact = full_gradients(target, places, work, rng)
-    total = 0.0
-    for place, truth in zip(places, exact, strict=True):
+    repeats = 40 if draws.shape[-1] < 10_000 else 4
+    return float(gradient_variances(target, spread_draws(draws, 8), work, rng, repeats).mean())
+
+
+def gradient_variances(
+    target: Target, places: FloatArray, work: Workspace, rng: np.random.Generator, repeats: int
+) -> FloatArray:
+    """Measured variance of the gradient estimate in each coordinate, mean over some positions."""
+    total = np.zeros(places.shape[1])
+    if np.all(target.strata.take == np.diff(target.strata.start)):
+        return total
+    noisy = np.empty((repeats, places.shape[1]))
+    for place, truth in zip(places, full_gradients(target, places, work, rng), strict=True):
         _gradients(target, np.repeat(place[None], repeats, axis=0), rng, work, noisy)
-        total += float(np.mean((noisy - truth) ** 2))
+        total += np.mean((noisy - truth) ** 2, axis=0)
     return total / len(places)

@@ -4,14 +4,14 @@ r"""SGHMC: stochastic subgradient Hamiltonian Monte Carlo with a fixed friction.
           \qquad u_{t+1} = u_t + h\,r_{t+1}
 
 with friction :math:`C` and an estimate :math:`\hat B = h \hat V/2` of the diffusion that gradient
-noise adds (:math:`\hat V` its variance per coordinate). With :math:`\hat B = 0` the temperature is
-too high by about :math:`hV/(2C)`.
+noise adds (:math:`\hat V` its variance in each coordinate). With :math:`\hat B = 0` the temperature
+is too high by about :math:`hV/(2C)`.
 """
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bayesmargin.compiling import implements
+from bayesmargin.samplers.injection import deviation_of
 from bayesmargin.state import advance
 from bayesmargin.target import estimate_gradient
 
@@ -21,7 +21,7 @@ class Friction(NamedTuple):
 
     step: float
     friction: float
-    noise_estimate: float
+    injection: Any
 
 
 @implements(advance, Friction, borrows=True)
@@ -29,9 +29,8 @@ def friction_step(dynamics, target, state, work, rng):  # type: ignore[no-untype
     step = dynamics.step
     estimate_gradient(target, state.position, rng, work)
     keep = 1.0 - step * dynamics.friction
-    noise = math.sqrt(2.0 * step * (dynamics.friction - dynamics.noise_estimate))
     for j in range(state.position.shape[0]):
-        kick = noise * rng.standard_normal() - step * work.gradient[j]
+        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
         state.momentum[j] = keep * state.momentum[j] + kick
         state.position[j] += step * state.momentum[j]
     state.clock[0] += 1

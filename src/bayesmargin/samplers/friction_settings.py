@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.samplers.friction import Friction
+from bayesmargin.samplers.injection import Alike, Balanced, injected
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.types import FloatArray
 
@@ -18,8 +21,9 @@ class SGHMC(StochasticSampler):
         Step :math:`h`. Left out, 0.1 in whitened coordinates, less where kinks are coarse.
     friction : float
         Friction :math:`C`.
-    noise_estimate : float
-        Estimate :math:`\hat B` of the diffusion by gradient noise, below ``friction``.
+    noise_estimate : float, optional
+        Estimate :math:`\hat B` of the diffusion by gradient noise, below ``friction``. Left out, it
+        is measured for every whitened coordinate before the chains start, and 0 in raw ones.
     batch_size, control_variates, preconditioner, burn_in, thin
         As for :class:`SSGNHT`.
 
@@ -31,15 +35,16 @@ class SGHMC(StochasticSampler):
     """
 
     friction: float = 1.0
-    noise_estimate: float = 0.0
+    noise_estimate: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("preconditioner", self.preconditioner, ("hessian", None))
         require_positive(friction=self.friction)
-        if not 0.0 <= self.noise_estimate < self.friction:
+        given = self.noise_estimate
+        if given is not None and not 0.0 <= given < self.friction:
             raise ValueError(
-                f"noise_estimate={self.noise_estimate!r} is not allowed: it lies in "
+                f"noise_estimate={given!r} is not allowed: it lies in "
                 f"[0, friction={self.friction!r})"
             )
 
@@ -51,10 +56,20 @@ class SGHMC(StochasticSampler):
         """Underdamped dynamics of unit curvature forgets in about ``2C/h`` iterations."""
         return 2.0 * max(self.friction, 1.0 / self.friction) / step
 
-    def temperature(self, step: float, noise: float, trace: FloatArray) -> float:
+    def temperature(
+        self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
+    ) -> float:
         """Gradient noise that the estimate leaves out heats by ``h V / (2 C)``."""
-        return 1.0 + (0.5 * step * noise - self.noise_estimate) / self.friction
+        wanted = 2.0 * step * self.friction
+        taken = wanted - np.mean(np.square(self._injection(step, known).deviation))
+        return float(1.0 + (step**2 * noise - taken) / wanted)
 
-    def dynamics(self, step: float, n_rows: int) -> Friction:
-        """Compiled dynamics for a given step."""
-        return Friction(float(step), float(self.friction), float(self.noise_estimate))
+    def _injection(self, step: float, noise: FloatArray | None) -> Alike | Balanced:
+        wanted = 2.0 * step * self.friction
+        if self.noise_estimate is not None:
+            return injected(wanted - 2.0 * step * self.noise_estimate, step, None)
+        return injected(wanted, step, noise)
+
+    def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Friction:
+        """Compiled dynamics for a given step and gradient noise."""
+        return Friction(float(step), float(self.friction), self._injection(step, noise))

@@ -84,7 +84,9 @@ class SSGLD(StochasticSampler):
         """Langevin dynamics of unit curvature forgets in ``2/h^2`` iterations."""
         return 2.0 / step**2
 
-    def temperature(self, step: float, noise: float, trace: FloatArray) -> float:
+    def temperature(
+        self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
+    ) -> float:
         """Gradient noise of variance V adds ``h^2 V / 4``."""
         return 1.0 + 0.25 * step**2 * noise
 
@@ -120,8 +122,8 @@ class SSGLD(StochasticSampler):
 
         return weights
 
-    def dynamics(self, step: float, n_rows: int) -> Langevin:
-        """Compiled dynamics for a given step."""
+    def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Langevin:
+        """Compiled dynamics for a given step; gradient noise is small beside what it injects."""
         schedule = self._schedule(step)
         never = np.iinfo(np.int64).max
         frozen = never if self.freeze_after is None else int(self.freeze_after)

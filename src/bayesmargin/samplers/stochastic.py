@@ -16,6 +16,7 @@ from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.screening import SCREEN
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, anchored_target, plain_target
 from bayesmargin.chains import Chain
+from bayesmargin.checks import gradient_variances
 from bayesmargin.coordinates import n_positions
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
@@ -25,6 +26,7 @@ from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 
+PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
@@ -59,12 +61,17 @@ class StochasticSampler(Sampler):
         """Iterations in which a whitened coordinate forgets its value, about."""
         raise TypeError("a concrete sampler is needed")
 
-    def dynamics(self, step: float, n_rows: int) -> Any:
-        """Compiled dynamics for a given step."""
+    def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Any:
+        """Compiled dynamics for a given step, and ``noise`` the gradient's variances if known."""
         raise TypeError("a concrete sampler is needed")
 
-    def temperature(self, step: float, noise: float, trace: FloatArray) -> float:
-        """Effective temperature, given the variance of the gradient estimate per coordinate."""
+    def temperature(
+        self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
+    ) -> float:
+        """Effective temperature, given the variance of the gradient estimate per coordinate.
+
+        ``known`` are the variances of which the dynamics has been told.
+        """
         raise TypeError("a concrete sampler is needed")
 
     def last_step(self, step: float, chains: Sequence[Chain]) -> float:
@@ -133,9 +140,14 @@ class StochasticSampler(Sampler):
         shrink: float,
     ) -> Ensemble:
         prepared, step = self._prepare(problem, anchor, shrink, generators[-1])
-        dynamics = self.dynamics(step, problem.source.n_rows)
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
+        known = None
+        if self.preconditioner == "hessian":
+            places = generators[-1].standard_normal((PLACES, size))
+            work = workspace(prepared.target, ROW_TYPE)
+            known = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
+        dynamics = self.dynamics(step, problem.source.n_rows, known)
         blocks = blocks_of(prepared.coordinates, shared)
         for rng in generators[:-1]:
             start = rng.standard_normal(size)
@@ -170,7 +182,7 @@ class StochasticSampler(Sampler):
             },
             target=prepared.target,
             temperature=lambda noise, trace: self.temperature(
-                self.last_step(step, chains), noise * self.mean_scale(chains), trace
+                self.last_step(step, chains), noise * self.mean_scale(chains), trace, known
             ),
             draw_weights=self.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,

@@ -16,9 +16,10 @@ is exact whatever the step, so it bears steps three times as long.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.samplers.injection import deviation_of
 from bayesmargin.state import State, advance
 from bayesmargin.target import estimate_gradient
 from bayesmargin.types import FloatArray
@@ -28,21 +29,21 @@ class SymmetricThermostat(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="ssi"``."""
 
     step: float
-    diffusion: float
+    injection: Any
 
 
 class CentredThermostat(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="baoab"``."""
 
     step: float
-    diffusion: float
+    injection: Any
 
 
 class EulerThermostat(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="euler"``."""
 
     step: float
-    diffusion: float
+    injection: Any
 
 
 @borrowing_jit
@@ -67,9 +68,8 @@ def symmetric_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     _drift(state, 0.5 * step)
     estimate_gradient(target, state.position, rng, work)
     damping = math.exp(-0.5 * step * state.friction[0])
-    noise = math.sqrt(2.0 * dynamics.diffusion * step)
     for j in range(state.momentum.shape[0]):
-        kick = noise * rng.standard_normal() - step * work.gradient[j]
+        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
         state.momentum[j] = damping * (damping * state.momentum[j] + kick)
     _drift(state, 0.5 * step)
     state.clock[0] += 1
@@ -82,10 +82,9 @@ def centred_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped
     for j in range(state.momentum.shape[0]):
         state.momentum[j] -= step * work.gradient[j]
     damping = math.exp(-0.5 * step * state.friction[0])
-    noise = math.sqrt(2.0 * dynamics.diffusion * step)
     _drift(state, 0.5 * step)
     for j in range(state.momentum.shape[0]):
-        kick = noise * rng.standard_normal()
+        kick = deviation_of(dynamics.injection, j) * rng.standard_normal()
         state.momentum[j] = damping * (damping * state.momentum[j] + kick)
     _drift(state, 0.5 * step)
     state.clock[0] += 1
@@ -95,10 +94,9 @@ def centred_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped
 def euler_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
     step = dynamics.step
     estimate_gradient(target, state.position, rng, work)
-    noise = math.sqrt(2.0 * dynamics.diffusion * step)
     for j in range(state.momentum.shape[0]):
         friction = step * state.friction[0] * state.momentum[j]
-        kick = noise * rng.standard_normal() - step * work.gradient[j]
+        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
         state.momentum[j] += kick - friction
         state.position[j] += step * state.momentum[j]
     state.friction[0] += step * (temperature(state.momentum) - 1.0)

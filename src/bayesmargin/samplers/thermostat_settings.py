@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.samplers.injection import injected
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.samplers.thermostat import (
     CentredThermostat,
@@ -65,10 +66,14 @@ class SSGNHT(StochasticSampler):
         """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""
         return 2.0 * max(self.diffusion, 1.0 / self.diffusion) / step
 
-    def temperature(self, step: float, noise: float, trace: FloatArray) -> float:
+    def temperature(
+        self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
+    ) -> float:
         """The thermostat holds the kinetic temperature, whatever the noise."""
         return float(trace[..., 0].mean())
 
-    def dynamics(self, step: float, n_rows: int) -> Any:
-        """Compiled dynamics for a given step."""
-        return INTEGRATORS[self.integrator](float(step), float(self.diffusion))
+    def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Any:
+        """Compiled dynamics for a given step and gradient noise, whose mean is the thermostat's."""
+        surplus = None if noise is None else noise - noise.mean()
+        injection = injected(2.0 * self.diffusion * step, step, surplus)
+        return INTEGRATORS[self.integrator](float(step), injection)
