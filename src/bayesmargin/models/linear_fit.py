@@ -214,7 +214,11 @@ def split_weights(
 def calibrate(
     data: LinearData, weights: FloatArray, settings: Any, rng: np.random.Generator
 ) -> Link:
-    """Probability link from leave-one-out scores of (at most 20,000) training rows."""
+    """Probability link from leave-one-out scores of (at most 20,000) training rows.
+
+    A row of weight two counts as two rows here too, of which one is left out. Weights that are
+    smaller than one on average count relative to one another.
+    """
     flat = weights.reshape(-1, weights.shape[-1])
     affordable = _affordable_draws(flat)
     if affordable < len(flat):
@@ -239,7 +243,7 @@ def calibrate(
 
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(left_out, range(0, len(chosen), step)))
-    weight = data.weight[chosen] / data.weight.mean()
+    weight = data.weight[chosen] / min(1.0, data.weight.mean())
     label = data.label[chosen]
     return fit_link(np.concatenate(parts), label, weight, settings.C, settings.margin)
 
@@ -251,7 +255,7 @@ def _affordable_draws(flat: FloatArray) -> int:
 
 def _left_out(data: LinearData, index: IntArray, scores: FloatArray, settings: Any) -> FloatArray:
     """Leave-one-out scores of some rows from their scores (draw, row, block)."""
-    label, cost = data.label[index], settings.C * data.weight[index]
+    label, cost = data.label[index], settings.C * np.minimum(data.weight[index], 1.0)
     if data.n_classes == 2:
         single = scores[..., 0]
         hinge = np.maximum(settings.margin - np.where(label == 1, 1.0, -1.0) * single, 0.0)
