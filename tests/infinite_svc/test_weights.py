@@ -86,15 +86,42 @@ def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not(n
     design = rng.normal(size=(n_rows, 4))
     labels = (design @ rng.normal(size=(4, 3)) + rng.normal(size=(n_rows, 3))).argmax(axis=1)
 
-    def spread(name, batch_size):
-        method = make_method(name, None, 10, batch_size)
-        scores = _draws((design, labels), method, n_draws) @ design[:50].T
-        return (scores - scores.mean(axis=1, keepdims=True)).var(axis=0)
+    def contrasts(name, batch_size):
+        draws = _draws((design, labels), make_method(name, None, 10, batch_size), n_draws)
+        return draws - draws.mean(axis=1, keepdims=True)
 
-    exact = spread("gibbs", None)
+    def spread(draws):
+        return (draws @ design[:50].T).var(axis=0)
+
+    exact = contrasts("gibbs", None)
+    _, axes = np.linalg.eigh(np.cov(exact.reshape(len(exact), -1).T))
+    axes = axes[:, 4:]  # the first four belong to what the classes share
+
+    def along_axes(draws):
+        return (draws.reshape(len(draws), -1) @ axes).var(axis=0)
+
     for name in ("ssgnht", "ssgld"):
-        assert abs((spread(name, None) / exact).mean() - 1.0) < 0.05
-    assert (spread("ssgnht", 16) / exact).mean() > 1.1
+        assert abs((spread(contrasts(name, None)) / spread(exact)).mean() - 1.0) < 0.05
+    small = along_axes(contrasts("ssgnht", 16)) / along_axes(exact)
+    assert small[0] > 1.2  # hot where the posterior is narrow
+    assert small[-1] < 0.9  # which the thermostat makes up for where it is wide
+
+
+@pytest.mark.parametrize("batch_size", [None, 16])
+@pytest.mark.parametrize("name", ["ssgnht", "gibbs"])
+def test_what_the_classes_share_keeps_its_prior(name, batch_size):
+    """No hinge sees the mean of the weight vectors, so it is N(0, 1/3) whatever the rows say."""
+    rng = np.random.default_rng(1)
+    design = rng.normal(size=(200, 4))
+    labels = (design @ rng.normal(size=(4, 3)) + rng.normal(size=(200, 3))).argmax(axis=1)
+    draws = _draws((design, labels), make_method(name, None, 10, batch_size), 8000)
+    shared = draws.mean(axis=1)
+    for power, truth in ((1, 0.0), (2, 1 / 3), (4, 1 / 3)):
+        gap = np.abs((shared**power).mean(axis=0) - truth)
+        assert np.all(gap < 4.5 * _error(shared**power))
+    if name == "ssgnht":  # drawn afresh in every sweep
+        later, earlier = shared[1:], shared[:-1]
+        assert np.all(np.abs((later * earlier).mean(axis=0)) < 4.5 / 3 / np.sqrt(len(later)))
 
 
 def test_all_rows_of_small_components_and_a_root_of_large_ones_are_read_in_a_step():

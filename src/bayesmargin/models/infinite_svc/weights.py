@@ -13,6 +13,8 @@ class ExpertScratch(NamedTuple):
     scores: FloatArray  #: (R,)
     gradient: FloatArray  #: (R, n)
     force: FloatArray  #: (R, n)
+    shared: FloatArray  #: (n,)
+    shared_momentum: FloatArray  #: (n,)
 
 
 def update_expert(

@@ -30,6 +30,8 @@ def update_experts(method: Any, source: Any, mixture: Mixture) -> None:
         np.empty(vectors),
         np.empty((vectors, columns)),
         np.empty((vectors, columns)),
+        np.empty(columns),
+        np.empty(columns),
     )
     for position in range(components.size[0]):
         update_expert(method, source, components.order[position], mixture, scratch)

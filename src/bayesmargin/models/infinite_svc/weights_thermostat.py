@@ -14,7 +14,9 @@ two half moves between two gradients are one. So the first step of a sweep takes
 anchor, where it is known exactly without touching a row.
 
 Momentum and thermostat belong to the component and live on from sweep to sweep. The variates
-:math:`\nu` are those of :mod:`bayesmargin.noise`.
+:math:`\nu` are those of :mod:`bayesmargin.noise`. Where rows are read, only the contrasts of several
+weight vectors move in this way, N counts their coordinates, and what the vectors share is drawn
+afresh (:mod:`~bayesmargin.models.infinite_svc.shared`).
 """
 
 import math
@@ -27,6 +29,7 @@ from bayesmargin.models.infinite_svc.anchor import (
     count_update,
     whitened_gradient,
 )
+from bayesmargin.models.infinite_svc.shared import contrast_count, give_shared, take_shared
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.noise import fill_noise
@@ -45,7 +48,10 @@ class Thermostat(NamedTuple):
 
 @inner_borrowing_jit
 def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: FloatArray) -> None:
-    """One step with the exact gradient and a multiple of the identity as metric, in one pass."""
+    """One step with the exact gradient and a multiple of the identity as metric, in one pass.
+
+    No row is read, so no direction has noise that others have not: all of them move.
+    """
     _, _, components, base, hinge = mixture
     weights, momentum = components.weights[slot].reshape(-1), components.momentum[slot].reshape(-1)
     pull, width = components.pull[slot].reshape(-1), components.width[slot]
@@ -64,22 +70,25 @@ def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: Floa
 
 
 @inner_borrowing_jit
-def _steps_with_rows(
-    method: Thermostat, source: Any, first: int, slot: int, mixture: Mixture, scratch: ExpertScratch
+def _steps_of_contrasts(
+    method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
-    """Steps ``first`` and later; all but step 0 read rows."""
-    _, assignment, components, _, _ = mixture
+    """All steps of a sweep; those after the first read rows."""
+    _, assignment, components, base, _ = mixture
     weights, momentum = components.weights[slot], components.momentum[slot]
     width, whitener = components.width[slot], components.whitener[slot]
-    noise, scores, gradient, force = scratch
+    noise, scores, gradient, force, shared, shared_momentum = scratch
+    take_shared(weights, shared)
+    take_shared(momentum, shared_momentum)
     kick = noise.reshape(weights.shape)
     spread = math.sqrt(2.0 * method.diffusion * method.step)
     friction = components.thermostat[slot]
     used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
-    for turn in range(first, method.steps):
+    for turn in range(method.steps):
         batch = 0 if turn == 0 else used
         whitened_gradient(source, slot, batch, mixture, scores, gradient, force)
         fill_noise(source, noise)
+        take_shared(kick, shared)
         damping = math.exp(-0.5 * friction * method.step)
         square = 0.0
         for y in range(weights.shape[0]):
@@ -89,8 +98,10 @@ def _steps_with_rows(
                 momentum[y, j] = value
                 square += value * value
         add_unwhitened(width, whitener, momentum, method.step, weights)
-        friction += method.step * (square / weights.size - 1.0)
+        friction += method.step * (square / contrast_count(weights) - 1.0)
     components.thermostat[slot] = friction
+    give_shared(weights, shared, base.weight_scale)
+    give_shared(momentum, shared_momentum, 1.0)
 
 
 @implements(update_expert, Thermostat, borrows=True)
@@ -98,10 +109,8 @@ def _update(
     method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
     count_update(slot, method.renewal, mixture)
-    first = 0
-    if mixture.components.width[slot] > 0.0:
+    if method.steps == 1 and mixture.components.width[slot] > 0.0:
         fill_noise(source, scratch.noise)
         _step_at_anchor(method, slot, mixture, scratch.noise)
-        first = 1
-    if first < method.steps:
-        _steps_with_rows(method, source, first, slot, mixture, scratch)
+    else:
+        _steps_of_contrasts(method, source, slot, mixture, scratch)
