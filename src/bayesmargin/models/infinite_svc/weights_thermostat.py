@@ -14,9 +14,9 @@ two half moves between two gradients are one. So the first step of a sweep takes
 anchor, where it is known exactly without touching a row.
 
 Momentum and thermostat belong to the component and live on from sweep to sweep. The variates
-:math:`\nu` are those of :mod:`bayesmargin.noise`. Where rows are read, only the contrasts of several
-weight vectors move in this way, N counts their coordinates, and what the vectors share is drawn
-afresh (:mod:`~bayesmargin.models.infinite_svc.shared`).
+:math:`\nu` are those of :mod:`bayesmargin.noise`. Where rows are read, only the contrasts of
+several weight vectors move in this way, N counts their coordinates, and what the vectors share is
+drawn afresh (:mod:`~bayesmargin.models.infinite_svc.shared`).
 """
 
 import math
