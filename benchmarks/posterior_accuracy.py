@@ -22,7 +22,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.progress import Silence
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
-from bayesmargin.samplers import SSGNHT, AugmentationGibbs
+from bayesmargin.samplers import AugmentationGibbs, Auto
 from bayesmargin.sampling import sample
 from binary_sets import binary_sets
 from reporting import finish
@@ -62,9 +62,9 @@ def posterior_of(X: np.ndarray, y: np.ndarray) -> Problem:
 def compare(name: str, X: np.ndarray, y: np.ndarray) -> list[object]:
     problem = posterior_of(X, y)
     factor = fit_anchor(problem, np.random.default_rng(0)).factor
-    sample(problem, SSGNHT(), spawn_generators(9, 5), 10, None, Silence())  # compiles
+    sample(problem, Auto(), spawn_generators(9, 5), 10, None, Silence())  # compiles
     began = time.perf_counter()
-    ours = sample(problem, SSGNHT(), spawn_generators(1, 5), 1000, None, Silence())
+    ours = sample(problem, Auto(), spawn_generators(1, 5), 1000, None, Silence())
     seconds = time.perf_counter() - began
     sweeps = SWEEPS[name] // 4
     gibbs = AugmentationGibbs(burn_in=100, thin=1)

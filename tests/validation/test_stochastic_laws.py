@@ -8,7 +8,9 @@ import pytest
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.checks import gradient_noise
 from bayesmargin.compiling import jit
-from bayesmargin.samplers import SSGLD, SSGNHT
+from bayesmargin.random import spawn_generators
+from bayesmargin.samplers import SSGLD, SSGNHT, Auto
+from bayesmargin.samplers.thermostat import CentredThermostat
 from bayesmargin.target import workspace
 from bayesmargin.validation import bias_curve, moment_scores, quadrature
 from bayesmargin.validation.agreement import monte_carlo_error
@@ -105,6 +107,12 @@ def test_baoab_bears_kinks_better_than_the_symmetric_splitting():
         mean, error = second_moment(integrator, 0.3, many_kinks())
         bias[integrator] = abs(mean - 1.7356427)
     assert bias["baoab"] + 3.0 * error < bias["ssi"]
+
+
+def test_the_default_sampler_is_integrated_by_baoab_with_a_short_step():
+    for chain in Auto().start(many_kinks(), spawn_generators(0, 3)).chains:
+        assert isinstance(chain.dynamics, CentredThermostat)
+        assert 0.0 < chain.dynamics.step <= 0.25
 
 
 @pytest.fixture(scope="module")

@@ -22,13 +22,15 @@ class Auto(Sampler):
     tail on the other, in which most rows change state), :class:`SubgradientHMC` takes over: it
     reads all rows in reach, and its Metropolis test makes it exact. More than 800 features are the
     thermostat's alone, in scaled coordinates, where nearly every row is read at every step and long
-    steps pay: there it is integrated by ``"baoab"``.
+    steps pay.
+
+    The thermostat is integrated by ``"baoab"``. At the same step, a quarter, the symmetric
+    splitting leaves the variances half a per cent too small.
     """
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Chains of the thermostat, with the exact sampler behind them."""
-        if is_wide(problem):
-            return SSGNHT(integrator="baoab").start(problem, generators)
-        ensemble = SSGNHT().start(problem, generators)
-        ensemble.fallback = lambda: SubgradientHMC().start(problem, generators)
+        ensemble = SSGNHT(integrator="baoab").start(problem, generators)
+        if not is_wide(problem):
+            ensemble.fallback = lambda: SubgradientHMC().start(problem, generators)
         return ensemble

@@ -27,6 +27,7 @@ from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
+STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one scale
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
@@ -56,6 +57,10 @@ class StochasticSampler(Sampler):
     def default_step(self) -> float:
         """Step in whitened coordinates, small enough for a bias below one per cent."""
         raise TypeError("a concrete sampler is needed")
+
+    def wide_step(self) -> float:
+        """Default step of a wide problem before its kinks are looked at."""
+        return STRIDE * self.default_step()
 
     def relaxation(self, step: float) -> float:
         """Iterations in which a whitened coordinate forgets its value, about."""

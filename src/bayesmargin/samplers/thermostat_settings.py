@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.samplers.injection import injected
-from bayesmargin.samplers.stochastic import StochasticSampler
+from bayesmargin.samplers.stochastic import STRIDE, StochasticSampler
 from bayesmargin.samplers.thermostat import (
     CentredThermostat,
     EulerThermostat,
@@ -18,7 +18,8 @@ INTEGRATORS: dict[str, Any] = {
     "baoab": CentredThermostat,
     "euler": EulerThermostat,
 }
-DEFAULT_STEPS = {"ssi": 0.25, "baoab": 0.7, "euler": 0.05}
+DEFAULT_STEPS = {"ssi": 0.25, "baoab": 0.25, "euler": 0.05}
+LONG_STEP = 0.7  # which "baoab" bears where nearly all rows are read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,12 @@ class SSGNHT(StochasticSampler):
         return self.diffusion
 
     def default_step(self) -> float:
-        """A quarter for the symmetric splitting; the others bear more, or less."""
+        """A quarter for the splittings; kinks and gradient noise forbid more, of either."""
         return DEFAULT_STEPS[self.integrator]
+
+    def wide_step(self) -> float:
+        """Default step of a wide problem before its kinks are looked at."""
+        return STRIDE * LONG_STEP if self.integrator == "baoab" else super().wide_step()
 
     def relaxation(self, step: float) -> float:
         """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""

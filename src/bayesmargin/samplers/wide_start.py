@@ -38,7 +38,6 @@ from bayesmargin.target_separate import SeparateHinge
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
 
-STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one scale
 KICK = 0.9  # momentum that a row may give when it changes state, before corners are cut
 SPACING = 0.25  # relaxation times between draws: iterations are dear, and more are made if needed
 
@@ -54,7 +53,7 @@ def start_wide(
     """Chains of ``sampler`` on a wide problem, lazy where they can be and it pays."""
     if wants_lazy(sampler, problem):
         return start_lazy(sampler, problem, generators)
-    step = sampler.step or STRIDE * sampler.default_step()
+    step = sampler.step or sampler.wide_step()
     if not sampler.control_variates and sampler.preconditioner != "hessian":
         return _place(sampler, problem, generators, None, None, step)
     anchor = fit_wide_anchor(problem, generators[-1])
