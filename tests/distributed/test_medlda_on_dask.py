@@ -51,3 +51,16 @@ def test_partitions_stream_through_partial_fit(client, corpus):
 def test_other_methods_say_so(client, corpus):
     with pytest.raises(ValueError, match="method='gibbs' does not run on Dask"):
         MedLDAClassifier(method="gibbs").fit(parts_of(*corpus))
+
+
+def test_predictions_of_blocks_use_the_draws_asked_for(corpus):
+    X, y = corpus
+    model = MedLDAClassifier(**SETTINGS).fit(X, y)
+    model.posterior_[0].coef[-1] *= -1.0  # so that the last draw says something else
+    blocks = [dask.delayed(X[:100]), dask.delayed(X[100:])]
+    for draws in (None, 1):
+        found = model.predict(blocks, draws=draws).compute(scheduler="synchronous")
+        np.testing.assert_array_equal(found, model.predict(X, draws=draws))
+    assert (model.predict(X, draws=1) != model.predict(X)).any()
+    with pytest.raises(ValueError, match="each chain has kept 10 draws"):
+        model.predict(blocks, draws=11)

@@ -133,6 +133,13 @@ def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
     assert not np.allclose(one, model.decision_function(new))
     with pytest.raises(ValueError, match="draws=0"):
         model.predict(new, draws=0)
+    with pytest.raises(ValueError, match=r"draws=1\.5 is not allowed"):
+        model.predict(new, draws=1.5)
+    np.testing.assert_array_equal(model.predict(new, draws=4).shape, new.shape[:1])
+    with pytest.raises(ValueError, match=r"draws=5 is not allowed: each chain has kept 4 draws"):
+        model.predict(new, draws=5)
+    with pytest.raises(ValueError, match="larger n_draws"):
+        model.decision_function(new, draws=1000)
 
 
 def test_ten_draws_are_kept_unless_users_ask_for_others():

@@ -6,7 +6,10 @@ import numpy as np
 
 
 def on_blocks(model: Any, method: str, X: Any, **options: Any) -> Any:
-    """``model.method`` of every block of rows, as a lazy Dask array (or a tuple of them)."""
+    """``model.method`` of every block of rows, as a lazy Dask array (or a tuple of them).
+
+    ``options`` go to the method.
+    """
     if options.get("return_std"):
         return on_blocks(model, method, X), on_blocks(_Part(model, method, 1), "part", X)
     import dask.array as da
@@ -17,7 +20,7 @@ def on_blocks(model: Any, method: str, X: Any, **options: Any) -> Any:
     blocks, sizes = _blocks(X)
     parts = []
     for block, size in zip(blocks, sizes, strict=True):
-        value = delayed(_call)(shared, method, block)
+        value = delayed(_call)(shared, method, block, options)
         shape = (size,) if columns is None else (size, columns)
         parts.append(da.from_delayed(value, shape=shape, dtype=dtype))
     return da.concatenate(parts, allow_unknown_chunksizes=True)
@@ -34,8 +37,8 @@ class _Part:
         return getattr(self.model, self.method)(X, return_std=True)[self.place]
 
 
-def _call(model: Any, method: str, block: Any) -> Any:
-    return getattr(model, method)(block)
+def _call(model: Any, method: str, block: Any, options: dict[str, Any]) -> Any:
+    return getattr(model, method)(block, **options)
 
 
 def _shape(model: Any, method: str) -> tuple[int | None, Any]:

@@ -11,6 +11,7 @@ from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import check_counts, refuse_text, to_documents
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.training import Training
+from bayesmargin.models.settings import require_count
 from bayesmargin.types import FloatArray
 
 
@@ -30,11 +31,23 @@ class AnswersMixin(TransformerMixin):
         return check_counts(X, name)
 
     def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
-        if draws is not None and draws < 1:
-            raise ValueError(f"draws={draws} is not allowed: it is an integer of at least 1")
         documents = to_documents(self._counts(X))
+        self._require_draws(draws)
         self._training.n_threads = count_threads(self.n_jobs)
         return self._training.infer(documents, draws)
+
+    def _require_draws(self, draws: int | None) -> None:
+        """Refuse to average over more draws than every chain has kept."""
+        check_is_fitted(self)
+        if draws is None:
+            return
+        require_count("draws", draws, 1)
+        kept = min(len(learner.posterior.topics) for learner in self._training.learners)
+        if draws > kept:
+            raise ValueError(
+                f"draws={draws} is not allowed: each chain has kept {kept} draws, so it is at most "
+                f"{kept}; fit with a larger n_draws to keep more"
+            )
 
     def transform(self, X: Any) -> FloatArray:
         """Topic proportions of documents (n, K): posterior means, rows sum to 1."""
@@ -44,7 +57,7 @@ class AnswersMixin(TransformerMixin):
         """Posterior means of the scores, topics integrated out.
 
         With ``draws`` they are averaged over that many last draws of topics and weights in every
-        chain.
+        chain; no more than the ``n_draws`` that are kept.
 
         Returns
         -------
@@ -62,7 +75,8 @@ class AnswersMixin(TransformerMixin):
         if is_collection(X):
             from bayesmargin.distributed.predicting import on_blocks
 
-            return on_blocks(self, "predict", X)
+            self._require_draws(draws)
+            return on_blocks(self, "predict", X, draws=draws)
         scores = self._infer(X, draws)[1]
         return self._training.code.decide(scores, self._link.cut)
 
