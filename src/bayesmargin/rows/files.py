@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
+from bayesmargin.rows.choosing import row_numbers
 from bayesmargin.rows.finite import require_finite
 from bayesmargin.rows.readahead import read_ahead
 from bayesmargin.rows.sparse import SparseSource
@@ -69,8 +70,31 @@ class FileRows(ABC):
         """
 
     @abstractmethod
-    def __getitem__(self, index: IntArray) -> Any:
-        """Matrix of some rows, in the order given."""
+    def take(self, index: IntArray) -> Any:
+        """Matrix of the rows with these numbers, in the order given."""
+
+    def __getitem__(self, chosen: Any) -> Any:
+        """Matrix in memory, dense or CSR, of rows chosen by numbers, a mask or a slice.
+
+        So ``cross_val_score`` and ``GridSearchCV`` take rows of files; each part that they fit is
+        then held in memory.
+        """
+        return self.take(row_numbers(chosen, self.shape[0]))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(
+            f"rows of {self.path} are not read one by one: rows[:1000] is a matrix of the first, "
+            "and rows.parts() goes through all of them in matrices"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            f"rows of {self.path} are not an array: BayesianLinearSVC reads them from the file; "
+            "for other models, and if they fit into memory, rows[:] is the matrix of all"
+        )
 
     def parts(self) -> Iterator[Any]:
         """Matrices from beginning to end, the next one read ahead."""
@@ -148,7 +172,7 @@ class Kept:
     def rows_of(self, rows: FileRows) -> tuple[IntArray, Any]:
         """Indices and matrix; read now if no pass has brought them."""
         if self.matrix is None:
-            self.matrix = rows[self.index]
+            self.matrix = rows.take(self.index)
         return self.index, self.matrix
 
 
@@ -177,7 +201,7 @@ class FileSource:
 
     def take(self, index: IntArray) -> Any:
         """Values of the rows ``index``, in that order."""
-        return self._design(self.rows[index])
+        return self._design(self.rows.take(index))
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
         """Indices and values of some rows for a first guess; see :meth:`FileRows.rough_sample`."""
@@ -212,8 +236,8 @@ class NpyRows(FileRows):
             require_finite(part, self.path, range(start, start + len(part)))
             yield start, with_constant(part) if constant else floating(np.array(part))
 
-    def __getitem__(self, index: IntArray) -> Any:
-        """Matrix of some rows, in the order given."""
+    def take(self, index: IntArray) -> Any:
+        """Matrix of the rows with these numbers, in the order given."""
         values = floating(np.asarray(self.values[index]))
         require_finite(values, self.path, index)
         return values

@@ -75,9 +75,8 @@ class ParquetRows(FileRows):
                         yield row, part
                         row += part.shape[0]
 
-    def __getitem__(self, index: IntArray) -> FloatArray:
-        """Matrix of some rows, in the order given, gathered in one ordered pass."""
-        index = np.asarray(index)
+    def take(self, index: IntArray) -> FloatArray:
+        """Matrix of the rows with these numbers, in the order given, in one ordered pass."""
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         result = np.empty((len(index), self.shape[1]), dtype=np.float32)
@@ -133,7 +132,7 @@ class ParquetRows(FileRows):
         rows = np.concatenate([np.arange(first[group], first[group + 1]) for group in chosen])
         some = rng.choice(len(rows), min(count, len(rows)), replace=False, shuffle=False)
         index = np.sort(rows[some])
-        return index, self[index]
+        return index, self.take(index)
 
     def _label_column(self, label: str) -> Any:
         parts = []

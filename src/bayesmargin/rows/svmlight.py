@@ -97,9 +97,8 @@ class SvmlightRows(FileRows):
                 )
                 row = stop
 
-    def __getitem__(self, index: IntArray) -> Any:
-        """CSR matrix of some rows, in the order given."""
-        index = np.asarray(index)
+    def take(self, index: IntArray) -> Any:
+        """CSR matrix of the rows with these numbers, in the order given."""
         sizes = self.bounds[index + 1] - self.bounds[index]
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.empty(int(bounds[-1]), dtype=ENTRY)
@@ -171,7 +170,10 @@ def _culprit(lines: bytes, first: int) -> str:
             for field in fields[1:]:
                 column, value = field.split(b":")
                 if column != b"qid" and int(column) < 1:
-                    return f"line {number} has the index {int(column)}; indices start from 1"
+                    return (
+                        f"line {number} has the index {int(column)}, but indices start from 1 "
+                        "(scikit-learn writes them so by dump_svmlight_file(..., zero_based=False))"
+                    )
                 if not abs(float(value)) <= LARGEST:
                     return f"line {number} has the value {float(value):g}"
         except ValueError:

@@ -22,7 +22,7 @@ def read_svmlight(path: Path, n_features: int | None) -> Table:
         rows = SvmlightRows(path, n_features, 256 << 20)
     except ValueError as error:
         raise DataError(str(error)) from error
-    matrix = rows[np.arange(rows.shape[0])]
+    matrix = rows[:]
     labels = clean_labels(rows.labels, f"the first field of {path}")
     return Table("matrix", matrix, labels, source=str(path))
 
