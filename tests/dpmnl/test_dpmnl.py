@@ -9,7 +9,9 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
+from bayesmargin import InfiniteSVC
 from bayesmargin.compiling import from_python, jit
+from bayesmargin.errors import DataError
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
@@ -181,3 +183,17 @@ def test_start_needs_no_member_twice():
     assert np.array_equal(
         np.bincount(chain.slots, minlength=used.max() + 1)[used], chain.experts.population[used]
     )
+
+
+@pytest.mark.parametrize("kind", [DPMNLClassifier, InfiniteSVC])
+def test_values_whose_squares_overflow_are_named(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)) * [1.0, 1e30]  # such a unit is no trouble
+    y = X[:, 0] > 0.0
+    model = kind(n_sweeps=10, random_state=0).fit(X, y)
+    X[3, 1] = 1e150
+    told = r"feature 1 is 1e\+150 in row 3 \(counted from 0\): values beyond 1e\+100"
+    with pytest.raises(DataError, match=told):
+        model.predict_proba(X)
+    with pytest.raises(DataError, match=told):
+        kind(n_sweeps=10).fit(X, y)

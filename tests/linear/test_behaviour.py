@@ -1,18 +1,21 @@
 """What a user of BayesianLinearSVC meets: hard data, long runs, bad steps, interrupts."""
 
 import functools
+import re
 import threading
 import warnings
 
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse
 
 import bayesmargin.chains
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import (
     BiasWarning,
     ConvergenceWarning,
+    DataError,
     DivergenceError,
     InterruptedWarning,
     ScalingWarning,
@@ -225,3 +228,29 @@ def test_columns_far_from_zero_are_named():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ScalingWarning)
         BayesianLinearSVC(n_draws=50, n_chains=2, random_state=0).fit(table[["income", "one"]], y)
+
+
+def test_a_value_far_from_the_rest_of_its_column_is_named():
+    """Time grows with its size: 3 s for 1e4, minutes for 1e6."""
+    X, y = noisy_rows(300, 3)
+    X[:, 1] = np.arange(300) % 100 == 7  # rare ones are no outliers
+    model = BayesianLinearSVC(n_draws=50, n_chains=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScalingWarning)
+        model.fit(X, y)
+    X[40, 2] = -2e4
+    with pytest.warns(ScalingWarning, match=r"feature 2: -2e\+04 in row 40 .* mend it") as said:
+        model.fit(X, y)
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("kind", [np.array, scipy.sparse.csr_matrix, pandas.DataFrame])
+@pytest.mark.parametrize("value", [-2e19, 1e300])
+def test_values_too_large_to_compute_with_are_named(kind, value):
+    X, y = noisy_rows(60, 3)
+    X[7, 2] = value
+    rows = kind(X) if kind is not pandas.DataFrame else pandas.DataFrame(X, columns=list("abc"))
+    name = "'c'" if kind is pandas.DataFrame else "2"
+    told = re.escape(f"feature {name} is {value:g} in row 7 (counted from 0)")
+    with pytest.raises(DataError, match=told):
+        BayesianLinearSVC(n_draws=50, n_chains=2, random_state=0).fit(rows, y)

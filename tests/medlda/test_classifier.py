@@ -374,3 +374,10 @@ def test_probabilities_are_calibrated_where_classes_overlap():
     for side in (chances[:, 0] > 0.5, chances[:, 1] > 0.5):
         sure = claimed[side] > np.median(claimed[side])
         assert right[side][sure].mean() > right[side][~sure].mean() + 0.05
+
+
+def test_a_count_that_no_document_can_have_is_named():
+    X = np.ones((6, 3))
+    X[4, 2] = 1e300
+    with pytest.raises(ValueError, match=r"count 1e\+300 of word 2 in document 4"):
+        small().fit(X, [0, 1] * 3)

@@ -20,7 +20,7 @@ from bayesmargin.models.linear_fit import (
     split_weights,
 )
 from bayesmargin.models.linear_predictions import ROW_TYPES, LinearPredictions
-from bayesmargin.models.scaling import warn_of_offsets
+from bayesmargin.models.scaling import check_scales
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
 from bayesmargin.models.watching import linear_glance
 from bayesmargin.posterior import Posterior
@@ -246,7 +246,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
         label = np.minimum(np.searchsorted(self.classes_, y), last)
         label = label.astype(np.min_scalar_type(len(self.classes_)))
-        warn_of_offsets(X, getattr(self, "feature_names_in_", None))
+        check_scales(X, getattr(self, "feature_names_in_", None))
         values, label, weight = merged(X, label, weight)
         data = LinearData(values, label, weight, len(self.classes_))
         with self._checkpointing(values, label, weight, priors) as checkpoint:

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.types import IntArray
 
+LARGEST_COUNT = 2**31 - 1
+
 
 class Documents(NamedTuple):
     """Documents as one array of word numbers, sorted within a document, and where each starts."""
@@ -99,6 +101,14 @@ def check_counts(counts: Any, estimator_name: str) -> sp.csr_matrix:
         raise ValueError(
             f"{estimator_name} needs word counts, but X holds the fraction {value:.4g}. Pass the "
             "counts themselves (CountVectorizer), not tf-idf or other weights"
+        )
+    if matrix.data.max() > LARGEST_COUNT:
+        place = int(matrix.data.argmax())
+        row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+        raise ValueError(
+            f"X holds the count {matrix.data[place]:g} of word {matrix.indices[place]} in document "
+            f"{row} (both counted from 0): no document is that long, and every word takes memory; "
+            "mend the value"
         )
     return matrix
 

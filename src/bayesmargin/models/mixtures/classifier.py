@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.models.magnitude import LARGEST_SCALED, require_size
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 from bayesmargin.models.mixtures.start import default_clusters
 from bayesmargin.models.settings import require_count
@@ -36,6 +37,7 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
     def _read_training(self, X: Any, y: Any) -> tuple[FloatArray, Any, IntArray]:
         """Checked rows and labels, and the class number of each label; sets ``classes_``."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        require_size(X, LARGEST_SCALED, getattr(self, "feature_names_in_", None))
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -49,6 +51,7 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
         """Checked rows to predict."""
         check_is_fitted(self)
         rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        require_size(rows, LARGEST_SCALED, getattr(self, "feature_names_in_", None))
         return rows
 
     @abstractmethod
