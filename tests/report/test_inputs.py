@@ -11,6 +11,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin.models.medlda import diagnostics
+from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.report import write_report
 
 IRIS = load_iris(as_frame=True)
@@ -130,3 +132,20 @@ def test_topics_of_a_table_of_counts(tmp_path):
     assert fitted.top_words(words) == fitted.top_words(list(X.columns)) == fitted.top_words()
     with pytest.raises(ValueError, match="numbers from 0 to 3"):
         fitted.top_words({"tide": 0, "low": 1, "nova": 2, "hot": 4})
+
+
+def test_draws_of_topics_are_gone_through_once(tmp_path, monkeypatch):
+    rng = np.random.default_rng(2)
+    X, y = rng.poisson(1.0, (40, 6)), np.arange(40) % 2
+    fitted = MedLDAClassifier(n_topics=3, n_chains=1, random_state=0).fit(X, y)
+    seen = []
+    for owner, name in ((diagnostics, "_breadth"), (TopicPosterior, "mean_topics")):
+        called = getattr(owner, name)
+
+        def counted(*given, called=called, name=name):
+            seen.append(name)
+            return called(*given)
+
+        monkeypatch.setattr(owner, name, counted)
+    write_report(fitted, tmp_path / "p.html")
+    assert (seen.count("_breadth"), seen.count("mean_topics")) == (10, 1)

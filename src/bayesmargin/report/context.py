@@ -10,6 +10,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, topic_traces
+from bayesmargin.models.medlda.understanding import top_words
 from bayesmargin.names import names_of
 from bayesmargin.report.held_out import HeldOut, forecast
 from bayesmargin.types import FloatArray
@@ -41,9 +43,21 @@ class Context:
         return type(self.estimator).__name__
 
     @cached_property
+    def topic_traces(self) -> dict[str, FloatArray]:
+        """Quantities along the chains of a topic model, computed once from all its draws."""
+        return topic_traces(self.estimator.posterior_)
+
+    @cached_property
+    def diagnostics(self) -> Any:
+        """What the estimator says about itself, computed once."""
+        if self.kind == "topics":
+            return TopicDiagnostics(self.topic_traces)
+        return getattr(self.estimator, "diagnostics_", None)
+
+    @cached_property
     def topic_names(self) -> list[str]:
         """Two leading words for every topic."""
-        tops = self.estimator.top_words(self.feature_names, n=2)
+        tops = top_words(self.topics, self.feature_names, n=2)
         return [f"{k + 1}: {' '.join(words)}" for k, words in enumerate(tops)]
 
     @cached_property

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.medlda.diagnostics import topic_traces
 from bayesmargin.models.mixtures.convergence import LET_ROWS_MOVE, settled, trace_report
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
@@ -116,7 +115,7 @@ def _trace(chains: FloatArray, name: str, unit: str = "sweep after burn-in") -> 
 
 def topics_verdict(context: Context) -> tuple[bool | None, str]:
     """Whether the draws of a topic model still drift."""
-    found = context.estimator.diagnostics_
+    found = context.diagnostics
     sentence = str(found)
     return found.trustworthy, sentence[0].lower() + sentence[1:]
 
@@ -125,8 +124,8 @@ def topics(context: Context) -> Markup:
     """Verdict and traces of a topic model."""
     good, sentence = topics_verdict(context)
     panels, rows = [], []
-    found = context.estimator.diagnostics_
-    for name, chains in topic_traces(context.estimator.posterior_).items():
+    found = context.diagnostics
+    for name, chains in context.topic_traces.items():
         panels.append((name, _trace(chains, name, "kept draw")))
         part = found[name]
         rows.append([name, part["mean"], Cell(f"{100 * part['drift']:.1f}%", part["drift"])])

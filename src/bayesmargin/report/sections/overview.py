@@ -65,7 +65,7 @@ def facts(context: Context) -> list[tuple[str, Any]]:
     listed.append((f"Classes ({len(context.class_names)})", join([shown, suffix])))
     listed.append(("Held-out rows in this report", _held_out(context)))
     listed.append(("Draws", _draws(context)))
-    seconds = _seconds(estimator)
+    seconds = _seconds(context)
     if seconds is not None:
         listed.append(("Time spent sampling", f"{number(seconds)} s"))
     changed = [f"{row[0]}={row[1]}" for row in _settings(estimator) if row[1] != row[2]]
@@ -107,11 +107,10 @@ def _draws(context: Context) -> str:
     return f"{count}, {kept} kept of {chains.shape[1]:,} sweeps after burn-in"
 
 
-def _seconds(estimator: Any) -> float | None:
-    found: Any = getattr(estimator, "diagnostics_", None)
-    if hasattr(found, "seconds"):
-        return float(found.seconds)
-    timings = getattr(estimator, "timings_", None)
+def _seconds(context: Context) -> float | None:
+    if hasattr(context.diagnostics, "seconds"):
+        return float(context.diagnostics.seconds)
+    timings = getattr(context.estimator, "timings_", None)
     if not timings:
         return None
     return float(timings.get("total", sum(timings.values())))
