@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesmargin import load
 from bayesmargin.saving import read_model
 from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
 
@@ -219,6 +220,26 @@ def test_models_with_components_show_sweeps(people, tmp_path, model):
     table = pd.DataFrame(answer("predict", tmp_path / "m", people.csv)["predictions"])
     assert table["p(high)"].between(0, 1).all()
     assert answer("report", tmp_path / "m")["rows"] == 48
+
+
+def test_indicators_are_left_to_the_experts_of_an_infinite_svm(people, tmp_path):
+    common = ["fit", people.csv, "--target", "income", "--id", "name", "--model", "infinite",
+              "--set", "n_sweeps=24", "--draws", "4"]  # fmt: skip
+    result = bayesmargin(*common, "-o", tmp_path / "m")
+    assert result.code == 0, result.err
+    assert "told apart by 1 column of more than two values" in result.err
+    assert load(tmp_path / "m").covariates == "continuous"
+    for value in (True, False):
+        word = f"covariates={value}".lower()
+        result = bayesmargin(*common, "-o", tmp_path / "m", "--set", word)
+        assert load(tmp_path / "m").covariates is value
+        assert "told apart by" not in result.err
+    numbers = tmp_path / "numbers.csv"
+    make_people()[["age", "income"]].to_csv(numbers, index=False)
+    result = bayesmargin("fit", numbers, "--target", "income", "--model", "infinite",
+                         "--set", "n_sweeps=24", "-o", tmp_path / "n")  # fmt: skip
+    assert load(tmp_path / "n").covariates is True
+    assert "told apart by" not in result.err
 
 
 def test_version_and_help_without_arguments():

@@ -9,7 +9,7 @@ from bayesmargin.cli.estimators import ModelFlags, make_estimator, require_allow
 from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
-from bayesmargin.cli.preparing import make_preparation, require_preparation
+from bayesmargin.cli.preparing import choose_covariates, make_preparation, require_preparation
 from bayesmargin.cli.request import (
     FitRequest,
     command_file,
@@ -46,6 +46,10 @@ def run_fit(request: FitRequest, output: Output) -> int:
     material = gather(request, estimator)
     for remark in material.remarks:
         output.note(remark)
+    rows = material.training.X
+    choice = choose_covariates(request, estimator, material.preparation, rows)
+    if choice is not None:
+        output.remark(choice)
     began = time.perf_counter()
     with kept_command(request):
         interrupted = _sample(estimator, material, request, output)

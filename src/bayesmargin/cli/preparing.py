@@ -35,6 +35,28 @@ def make_preparation(request: FitRequest, kind: str) -> Any:
     return ColumnPreparation(scale, request.missing, categorical)
 
 
+def choose_covariates(request: FitRequest, estimator: Any, preparation: Any, X: Any) -> str | None:
+    """Leave 0/1 columns of a table to the experts of an infinite SVM, and say so.
+
+    Each combination of their values would be a component that no row can leave. Where there is no
+    other column, or the user has chosen, all stays as it is.
+    """
+    chosen = any(word.partition("=")[0].strip() == "covariates" for word in request.settings)
+    if request.model != "infinite" or chosen or getattr(preparation, "kind", None) != "columns":
+        return None
+    from bayesmargin.models.infinite_svc.fitting import continuous_columns
+    from bayesmargin.tables.table import count
+
+    n_columns = len(continuous_columns(X))
+    if not 0 < n_columns < X.shape[1]:
+        return None
+    estimator.set_params(covariates="continuous")
+    return (
+        f"Components are told apart by {count(n_columns, 'column')} of more than two values; "
+        "columns of 0 and 1 are left to their experts (--set covariates=true: by all columns)."
+    )
+
+
 def _counts(request: FitRequest) -> bool:
     """Whether the model reads counts: topics are made of words that are counted."""
     return request.model == "medlda"
