@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.documents import check_counts, refuse_text, to_documents
+from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.link import ScoreLink
+from bayesmargin.models.medlda.reading import read_counts
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.settings import require_count
 from bayesmargin.types import FloatArray
@@ -25,10 +26,7 @@ class AnswersMixin(TransformerMixin):
     def _counts(self, X: Any) -> Any:
         """Checked word counts of new documents."""
         check_is_fitted(self)
-        name = type(self).__name__
-        refuse_text(X, name)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        return check_counts(X, name)
+        return read_counts(self, X)
 
     def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
         documents = to_documents(self._counts(X))

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.documents import Documents, check_counts, refuse_text, to_documents
-from bayesmargin.models.medlda.labels import LabelCode, learn_code, refuse_label_lists
+from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
+from bayesmargin.models.medlda.reading import read_training
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.medlda.understanding import UnderstandingMixin
 from bayesmargin.saving.mixin import SavedMixin
@@ -205,7 +204,7 @@ class MedLDAClassifier(
             from bayesmargin.distributed.medlda import fit_documents
 
             return self._finish(fit_documents(self, X, y))
-        documents, y = self._read(X, y)
+        documents, y = read_training(self, X, y)
         with self._checkpointing(documents, y) as checkpoint:
             code = learn_code(y)
             signs = code.signs(y)
@@ -235,7 +234,7 @@ class MedLDAClassifier(
 
             return self.fit_stream(partition_pairs(X, y), classes)
         first = not hasattr(self, "_training")
-        documents, y = self._read(X, y, reset=first)
+        documents, y = read_training(self, X, y, reset=first)
         if first:
             if classes is None and np.ndim(y) == 1:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -262,21 +261,6 @@ class MedLDAClassifier(
         for X, y in batches:
             self.partial_fit(X, y, classes)
         return self
-
-    def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Documents, Any]:
-        refuse_text(X, type(self).__name__)
-        refuse_label_lists(y)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype="numeric", multi_output=True, reset=reset
-        )
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        counts = check_counts(X, type(self).__name__)
-        if counts.data.sum() == 0:
-            raise ValueError(
-                f"all {counts.shape[0]} documents of X are empty: there is no word to learn from"
-            )
-        return to_documents(counts), y
 
     def _begin(self, code: LabelCode, size: int, random_state: Any, signs: Any = None) -> Training:
         resolved = resolve(self, code.n_classifiers, size, signs)

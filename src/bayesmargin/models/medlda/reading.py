@@ -1,0 +1,35 @@
+"""Documents and labels as users pass them, checked and told what is wrong with them."""
+
+from typing import Any
+
+import scipy.sparse as sp
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from bayesmargin.models.medlda.documents import Documents, check_counts, refuse_text, to_documents
+from bayesmargin.models.medlda.labels import refuse_label_lists
+
+
+def read_counts(estimator: Any, X: Any) -> sp.csr_matrix:
+    """Checked word counts of new documents."""
+    name = type(estimator).__name__
+    refuse_text(X, name)
+    X = validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=False)
+    return check_counts(X, name)
+
+
+def read_training(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[Documents, Any]:
+    """Words of the documents to learn from, and their labels; there is one word at least."""
+    name = type(estimator).__name__
+    refuse_text(X, name)
+    refuse_label_lists(y)
+    X, y = validate_data(
+        estimator, X, y, accept_sparse="csr", dtype="numeric", multi_output=True, reset=reset
+    )
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    counts = check_counts(X, name)
+    if counts.data.sum() == 0:
+        raise ValueError(
+            f"all {counts.shape[0]} documents of X are empty: there is no word to learn from"
+        )
+    return to_documents(counts), y
