@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesmargin.beliefs import FULL_COVARIANCE
 from bayesmargin.calibration import Link
 from bayesmargin.distributed import is_collection
+from bayesmargin.inputs import require_numbers
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.posterior import Posterior
 from bayesmargin.rows.files import FileRows
@@ -45,6 +46,7 @@ class LinearPredictions(BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, FileRows):
             return matched_rows(X, self, reset=False)
+        require_numbers(X)
         X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
         return canonical(X) if sparse.issparse(X) else X
 

@@ -12,6 +12,7 @@ from bayesmargin.beliefs import Belief, posterior_beliefs, prior_belief
 from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.distributed import is_collection
+from bayesmargin.inputs import plain_labels, require_numbers
 from bayesmargin.models.linear_fit import (
     LinearData,
     calibrate,
@@ -227,6 +228,8 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         """Checked rows and labels, from memory or from a file."""
         if isinstance(X, FileRows):
             return matched_rows(X, self, reset), X.checked_labels(y)
+        require_numbers(X)
+        y = plain_labels(y)
         X, y = validate_data(
             self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
         )

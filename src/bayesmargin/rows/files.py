@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
+from bayesmargin.inputs import plain_labels
 from bayesmargin.rows.choosing import row_numbers
 from bayesmargin.rows.finite import require_finite
 from bayesmargin.rows.readahead import read_ahead
@@ -138,7 +139,7 @@ class FileRows(ABC):
             y = self.labels
         if y is None:
             raise DataError(f"{self.path} holds no labels: pass y, or name the label column")
-        y = np.asarray(y)
+        y = np.asarray(plain_labels(y))
         if y.shape != (self.shape[0],):
             raise DataError(
                 f"the labels have the shape {y.shape}, but {self.path} has {self.shape[0]} rows"

@@ -5,6 +5,7 @@ from typing import Any
 import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from bayesmargin.inputs import plain_labels, require_numbers
 from bayesmargin.models.medlda.documents import Documents, check_counts, refuse_text, to_documents
 from bayesmargin.models.medlda.labels import refuse_label_lists
 
@@ -13,6 +14,7 @@ def read_counts(estimator: Any, X: Any) -> sp.csr_matrix:
     """Checked word counts of new documents."""
     name = type(estimator).__name__
     refuse_text(X, name)
+    require_numbers(X)
     X = validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=False)
     return check_counts(X, name)
 
@@ -22,6 +24,8 @@ def read_training(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[D
     name = type(estimator).__name__
     refuse_text(X, name)
     refuse_label_lists(y)
+    require_numbers(X)
+    y = plain_labels(y)
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype="numeric", multi_output=True, reset=reset
     )

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesmargin.inputs import plain_labels, require_numbers
 from bayesmargin.models.magnitude import LARGEST_SCALED, require_size
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 from bayesmargin.models.mixtures.start import default_clusters
@@ -36,7 +37,8 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _read_training(self, X: Any, y: Any) -> tuple[FloatArray, Any, IntArray]:
         """Checked rows and labels, and the class number of each label; sets ``classes_``."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        require_numbers(X)
+        X, y = validate_data(self, X, plain_labels(y), dtype=np.float64, ensure_min_samples=2)
         require_size(X, LARGEST_SCALED, getattr(self, "feature_names_in_", None))
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -50,6 +52,7 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
     def _read_rows(self, X: Any) -> FloatArray:
         """Checked rows to predict."""
         check_is_fitted(self)
+        require_numbers(X)
         rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
         require_size(rows, LARGEST_SCALED, getattr(self, "feature_names_in_", None))
         return rows
