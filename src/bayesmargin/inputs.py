@@ -10,10 +10,13 @@ import numpy as np
 from bayesmargin.errors import DataError
 
 NUMBERS = "biuf"  # kinds of types that are numbers, or true and false
+ENCODE = "encode it, for instance with OneHotEncoder in a ColumnTransformer, or leave it out"
 
 
-def require_numbers(X: Any) -> None:
+def require_numbers(X: Any, advice: str = ENCODE) -> None:
     """Refuse a data frame with a column of words or dates, and name it.
+
+    ``advice`` says what to do with words.
 
     Examples
     --------
@@ -42,8 +45,7 @@ instance with OneHotEncoder in a ColumnTransformer, or leave it out
         word = next((value for value in values if _is_word(value)), None)
         if word is not None:
             raise DataError(
-                f"column {name!r} of X holds words, such as {str(word)!r}: encode it, for instance "
-                "with OneHotEncoder in a ColumnTransformer, or leave it out"
+                f"column {name!r} of X holds words, such as {str(word)!r}: {advice}"
             )
 
 

@@ -230,8 +230,11 @@ def test_bad_data_are_refused(cancer):
         model.fit(X, y[:-1])
     with pytest.raises(ValueError, match="0 sample"):
         model.fit(X[:0], y[:0])
-    with pytest.raises(ValueError, match="sample_weight"):
-        model.fit(X, y, sample_weight=np.full(len(X), -1.0))
+    weight = np.where(np.arange(len(X)) == 4, -1.5, 1.0)
+    with pytest.raises(ValueError, match=r"sample_weight .* but it is -1\.5 in row 4 \(counted"):
+        model.fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="sample_weight must hold .* could not convert"):
+        model.fit(X, y, sample_weight=["heavy"] * len(X))
     with pytest.raises(ValueError, match="zero for every row"):
         model.fit(X, y, sample_weight=np.zeros(len(X)))
     for bad in (np.nan, np.inf):

@@ -381,3 +381,21 @@ def test_a_count_that_no_document_can_have_is_named():
     X[4, 2] = 1e300
     with pytest.raises(ValueError, match=r"count 1e\+300 of word 2 in document 4"):
         small().fit(X, [0, 1] * 3)
+
+
+def test_a_stream_passes_over_empty_documents(corpus):
+    (X, y), (new, _) = corpus
+    model = small().partial_fit(X, y, classes=np.unique(y))
+    before = model.predict_proba(new)
+    nothing = 0 * X[:3]
+    np.testing.assert_array_equal(model.partial_fit(nothing, y[:3]).predict_proba(new), before)
+    with pytest.raises(ValueError, match="which is not among the classes"):
+        model.partial_fit(nothing, ["unheard"] * 3)
+    with pytest.raises(ValueError, match="all 3 documents of X are empty"):
+        small().partial_fit(nothing, y[:3], classes=np.unique(y))
+
+
+def test_a_frame_of_text_is_told_to_be_counted():
+    texts = pd.DataFrame({"text": ["moon tide", "sun nova"] * 3})
+    with pytest.raises(ValueError, match="column 'text' of X holds words.*CountVectorizer"):
+        small().fit(texts, [0, 1] * 3)

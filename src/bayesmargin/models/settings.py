@@ -92,7 +92,10 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
         return np.broadcast_to(np.ones(1), (n_rows,))
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
-    weight = np.asarray(sample_weight, dtype=float)
+    try:
+        weight = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold non-negative finite numbers: {error}") from error
     if weight.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar, got {weight.ndim}D array with shape "
@@ -102,8 +105,12 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
         raise ValueError(
             f"sample_weight.shape == {weight.shape} does not match the {n_rows} rows of X"
         )
-    if not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
-        raise ValueError("sample_weight must hold non-negative finite numbers")
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
+    if len(wrong):
+        raise ValueError(
+            f"sample_weight must hold non-negative finite numbers, but it is {weight[wrong[0]]:g} "
+            f"in row {wrong[0]} (counted from 0)"
+        )
     if not np.any(weight > 0.0):
         raise ValueError("sample_weight is zero for every row: at least one must be positive")
     return weight

@@ -218,6 +218,8 @@ class MedLDAClassifier(
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "MedLDAClassifier":
         """Go on with further documents: one pass over them in minibatches.
 
+        Documents that are all empty change nothing, unless they are the first.
+
         Parameters
         ----------
         classes : array, needed in the first call unless ``y`` is an indicator matrix
@@ -248,8 +250,11 @@ class MedLDAClassifier(
                     f"classes={np.unique(classes).tolist()!r} differ from those of the first call, "
                     f"{self.classes_.tolist()!r}"
                 )
+        signs = training.code.signs(y)
+        if len(documents.words) == 0:  # nothing is learned from empty documents
+            return self
         try:
-            training.take_in(self, documents, training.code.signs(y))
+            training.take_in(self, documents, signs)
         finally:
             training.close()
         return self._finish(training)
