@@ -43,7 +43,7 @@ def test_human_output_of_fit_goes_to_stdout_and_remarks_to_stderr(people, tmp_pa
     result = bayesmargin("fit", people.csv, "--target", "income", "--drop", "name",
                          "-o", tmp_path / "m", *QUICK)  # fmt: skip
     assert result.code == 0
-    assert "1 numbers standardised" in result.out
+    assert "1 number standardised; 1 column of 0 and 1 left alone; 1 category" in result.out
     assert "held-out rows: accuracy" in result.out
     assert "constant columns left out: 'country'" in result.err
     assert "sampling" in result.err

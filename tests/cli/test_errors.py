@@ -94,6 +94,10 @@ def test_files_and_columns(people, tmp_path):
     empty.write_text("")
     twice = tmp_path / "twice.csv"
     twice.write_text("a,a,b\n1,2,3\n")
+    wide = tmp_path / "wide.csv"
+    wide.write_text("a,b\nu,1\n", encoding="utf-16")
+    bare = tmp_path / "bare.csv"
+    bare.write_text("1,1,u\n2,3,v\n")
     latin = tmp_path / "latin.csv"
     latin.write_bytes(b"a,b\nZ\xfcrich,1\n")
     (tmp_path / "x.docx").write_text("x")
@@ -118,7 +122,10 @@ def test_files_and_columns(people, tmp_path):
         ("fit", broken, "--target", "b"): "is not readable as CSV",
         ("fit", empty, "--target", "b"): "is empty",
         ("fit", twice, "--target", "b"): "several columns named 'a'",
-        ("fit", latin, "--target", "b"): "is not UTF-8 text",
+        ("fit", latin, "--target", "b"): "is not UTF-8 text: convert it, for instance with "
+        f"iconv -f LATIN1 -t UTF-8 {latin}",
+        ("fit", wide, "--target", "b"): f"iconv -f UTF-16 -t UTF-8 {wide}",
+        ("fit", bare, "--target", "b"): "the first line should hold the names of the columns",
         ("fit", tmp_path / "x.docx"): "not known by its name",
         ("fit", csv, "--format", "excel"): "choose one of csv",
         ("fit", tmp_path / "bad.parquet", "--target", "b"): "not a readable Parquet file",

@@ -233,7 +233,7 @@ def test_bad_data_are_refused(cancer):
     weight = np.where(np.arange(len(X)) == 4, -1.5, 1.0)
     with pytest.raises(ValueError, match=r"sample_weight .* but it is -1\.5 in row 4 \(counted"):
         model.fit(X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match="sample_weight must hold .* could not convert"):
+    with pytest.raises(ValueError, match=r"sample_weight must hold .* could not convert"):
         model.fit(X, y, sample_weight=["heavy"] * len(X))
     with pytest.raises(ValueError, match="zero for every row"):
         model.fit(X, y, sample_weight=np.zeros(len(X)))

@@ -397,5 +397,5 @@ def test_a_stream_passes_over_empty_documents(corpus):
 
 def test_a_frame_of_text_is_told_to_be_counted():
     texts = pd.DataFrame({"text": ["moon tide", "sun nova"] * 3})
-    with pytest.raises(ValueError, match="column 'text' of X holds words.*CountVectorizer"):
+    with pytest.raises(ValueError, match=r"column 'text' of X holds words.*CountVectorizer"):
         small().fit(texts, [0, 1] * 3)

@@ -82,3 +82,12 @@ def test_a_narrow_svmlight_file_is_told_how_to_be_wider(tmp_path, filed, table):
     with pytest.raises(DataError, match=r"narrow\.svm has 2 features, .*n_features=3"):
         model.predict(open_rows(tmp_path / "narrow.svm"))
     assert len(model.predict(open_rows(tmp_path / "narrow.svm", n_features=3))) == 2
+
+
+@pytest.mark.parametrize("index", [None, "person"])
+def test_the_index_of_a_data_frame_is_no_feature(table, tmp_path, index):
+    """pandas writes it whenever rows were chosen before: it would tell their place in the table."""
+    table[table.b > 0.0].rename_axis(index).to_parquet(tmp_path / "some.parquet")
+    rows = open_rows(tmp_path / "some.parquet", label="y")
+    assert rows.feature_names == ["a", "b", "c"]
+    np.testing.assert_array_equal(rows[:5], table[table.b > 0.0][["a", "b", "c"]].head())

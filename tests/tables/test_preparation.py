@@ -14,8 +14,10 @@ from bayesmargin.tables import (
     ColumnPreparation,
     MatrixPreparation,
     Preparation,
+    Reading,
     Table,
     TextPreparation,
+    read_table,
 )
 
 
@@ -165,3 +167,26 @@ def test_codes_with_leading_zeros_stay_the_same_in_new_files(tmp_path):
     made = ColumnPreparation().fit(read_table(tmp_path / "a.csv", Reading(target="y")))
     new = read_table(tmp_path / "b.csv", labelled=False, as_text=made.text_columns)
     np.testing.assert_array_equal(made.transform(new), [[1, 0]])
+
+
+def test_words_that_strayed_among_numbers_are_refused_with_their_row():
+    ages = [*map(str, range(40)), "?", "?", "unknown"]
+    told = r"'age' of table.csv holds numbers, but '\?', 'unknown' in 3 rows \(first: row 41\)"
+    with pytest.raises(DataError, match=told):
+        ColumnPreparation().inspect(columns(age=ages))
+    ColumnPreparation(categorical=("age",)).inspect(columns(age=ages))
+    ColumnPreparation().inspect(columns(code=[*map(str, range(20)), "A1", "A2", "A3", "A4"]))
+    ColumnPreparation().inspect(columns(size=["1", "2", "3", "large"] * 10))
+
+
+def test_numbers_too_large_to_compute_with_are_refused():
+    with pytest.raises(DataError, match=r"column 'a' holds -1e\+300: values beyond 1e\+100"):
+        ColumnPreparation().fit(columns(a=[1.0, -1e300, 3.0]))
+
+
+def test_the_index_of_a_parquet_file_names_rows_when_asked(tmp_path):
+    pytest.importorskip("pyarrow.parquet")
+    table = pd.DataFrame({"who": ["u", "v", "w"], "a": [1, 2, 3], "y": [0, 1, 0]})
+    table.set_index("who").to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet", Reading(target="y", identity="who")).ids == [*"uvw"]
+    assert list(read_table(tmp_path / "t.parquet", Reading(target="y")).data) == ["a"]

@@ -246,13 +246,17 @@ def _preparation_words(summary: dict[str, Any] | None) -> str:
         return f"{summary['features']:,} words {how}."
     if "numbers" not in summary:
         return "Numbers standardised." if summary["standardised"] else "Numbers left as they are."
+    from bayesmargin.tables.table import count
+
     parts = []
     if summary["numbers"]:
         how = "standardised" if summary["standardised"] else "left as they are"
-        parts.append(f"{summary['numbers']:,} numbers {how}")
+        parts.append(f"{count(summary['numbers'], 'number')} {how}")
     if summary["indicators"]:
-        parts.append(f"{summary['indicators']:,} columns of 0 and 1 left as they are")
+        parts.append(f"{count(summary['indicators'], 'column')} of 0 and 1 left alone")
     if summary["categories"]:
         levels = sum(summary["categories"].values())
-        parts.append(f"{len(summary['categories'])} categories encoded as {levels:,} columns")
+        several = len(summary["categories"])
+        named = "1 category" if several == 1 else f"{several:,} categories"
+        parts.append(f"{named} encoded as {count(levels, 'column')}")
     return f"{'; '.join(parts)}."

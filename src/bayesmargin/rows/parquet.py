@@ -20,6 +20,8 @@ CLUSTERS = 50  # row groups that a rough sample comes from
 class ParquetRows(FileRows):
     """Numeric columns of Parquet files as rows; one column, named ``label``, holds the labels.
 
+    The index that pandas and Dask write beside the columns is no feature.
+
     Parameters
     ----------
     path : Path
@@ -35,16 +37,18 @@ class ParquetRows(FileRows):
         self.memory = memory
         self.ahead = max(1, memory // (4 * 4 * BLOCK))  # the blocks of a batch
         self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
-        schema, n_rows = None, 0
+        schema, index, n_rows = None, set[str](), 0
         for file in self.paths:
             with _reading(file) as opened:
                 names = [(field.name, str(field.type)) for field in opened.schema_arrow]
                 _check_schema(file, names, self.paths[0], schema)
+                index |= index_columns(opened.schema_arrow)
                 schema = schema or names
                 for group in range(opened.num_row_groups):
                     self.groups.append((file, group, n_rows))
                     n_rows += opened.metadata.row_group(group).num_rows
         assert schema is not None
+        schema = [(name, kind) for name, kind in schema if name == label or name not in index]
         self.feature_names = _features(path, schema, label)
         self.shape = (n_rows, len(self.feature_names))
         self.label = label
@@ -188,6 +192,15 @@ def parquet_files(path: Path) -> list[Path]:
     if not found:
         raise ValueError(f"the folder {path} holds no .parquet files")
     return found
+
+
+def index_columns(schema: Any) -> set[str]:
+    """Columns that are the index of the data frame that was written, and no data of its own.
+
+    pandas writes one whenever rows were chosen or sorted before.
+    """
+    stored = (schema.pandas_metadata or {}).get("index_columns", ())
+    return {name for name in stored if isinstance(name, str)}
 
 
 def _check_schema(

@@ -12,6 +12,7 @@ DATE = re.compile(
     r"\s*\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?\s*$|\s*\d{1,2}[./]\d{1,2}[./]\d{4}"
 )
 TRUTH = {"True": 1.0, "False": 0.0}
+LARGEST = 1e100  # of a number, whose square is one too
 FEWEST_NAMES = 20  # rows from which a column of all different words is taken for row names
 
 
@@ -101,6 +102,12 @@ def _learn_numbers(name: str, series: Any, missing: int, scale: bool) -> Column:
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise DataError(f"column {name!r} has {infinite:,} infinite values: mend or --drop it")
+    largest = values[np.abs(values).argmax()]
+    if abs(largest) > LARGEST:
+        raise DataError(
+            f"column {name!r} holds {largest:g}: values beyond {LARGEST:g} in size cannot be used; "
+            "mend or --drop it"
+        )
     low, high, middle = float(values.min()), float(values.max()), float(np.median(values))
     if low == high:
         return Column(name, "constant", fill=low, missing=missing)

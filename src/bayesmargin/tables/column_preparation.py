@@ -9,6 +9,7 @@ from scipy import sparse
 from bayesmargin.errors import DataError
 from bayesmargin.tables.column_kinds import Column, as_numbers, as_words, learn_column
 from bayesmargin.tables.preparation import Preparation
+from bayesmargin.tables.strays import refuse_strays
 from bayesmargin.tables.table import Table, count, listed
 
 MISSING = ("error", "median", "drop")
@@ -54,8 +55,10 @@ class ColumnPreparation(Preparation):
         self.remarks: list[str] = []
 
     def inspect(self, table: Table) -> None:
-        """Refuse missing values, unless they are to be filled in or dropped."""
-        self._refuse_missing(_frame(table), table.source, new=False)
+        """Refuse words among numbers, and missing values that are not to be filled or dropped."""
+        frame = _frame(table)
+        refuse_strays(frame, table.source, self.categorical)
+        self._refuse_missing(frame, table.source, new=False)
 
     def fit(self, table: Table) -> "ColumnPreparation":
         """Learn kinds, levels, means and medians."""

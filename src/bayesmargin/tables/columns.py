@@ -35,7 +35,10 @@ def read_csv(path: Path, form: str, as_text: Collection[str], separator: str | N
             names = _header(path, usual)
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise DataError(f"{path} has several columns named {listed(twice)}: rename them")
+            hint = "rename them"
+            if all(_is_number(name) for name in twice):
+                hint = "the first line should hold the names of the columns"
+            raise DataError(f"{path} has several columns named {listed(twice)}: {hint}")
         types = {name: str for name in as_text if name in names}
         frame = pandas.read_csv(path, sep=usual, dtype=types, low_memory=False)
         return frame if usual == "," else with_decimal_points(frame, as_text)
@@ -45,12 +48,28 @@ def read_csv(path: Path, form: str, as_text: Collection[str], separator: str | N
         raise DataError(f"{path} is empty") from error
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path} is not UTF-8 text (byte {error.start}): convert it, for instance with iconv"
+            f"{path} is not UTF-8 text: convert it, for instance with iconv -f {_encoding(path)} "
+            f"-t UTF-8 {path}"
         ) from error
     except (pandas.errors.ParserError, ValueError, OSError, EOFError) as error:
         raise DataError(f"{path} is not readable as {form.upper()}: {_brief(error)}") from error
     except (lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} is truncated or corrupt: {_brief(error)}") from error
+
+
+def _encoding(path: Path) -> str:
+    """What a file that is not UTF-8 may be: UTF-16 begins with a mark, old files are Latin-1."""
+    with open(path, "rb") as file:
+        marked = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    return "UTF-16" if marked else "LATIN1"
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _header(path: Path, separator: str) -> list[str]:
@@ -61,8 +80,11 @@ def _header(path: Path, separator: str) -> list[str]:
     return [str(name) for name in first.iloc[0]]
 
 
-def read_parquet(path: Path) -> Any:
-    """Data frame of a Parquet file, or of all Parquet files of a folder in the order of names."""
+def read_parquet(path: Path, wanted: Collection[str | None] = ()) -> Any:
+    """Data frame of a Parquet file, or of all Parquet files of a folder in the order of names.
+
+    The index of a data frame is left out, but for columns that are ``wanted``.
+    """
     import pandas
 
     from bayesmargin.rows.parquet import parquet_files
@@ -77,6 +99,7 @@ def read_parquet(path: Path) -> Any:
         try:
             with pyarrow.parquet.ParquetFile(file) as opened:
                 frame = opened.read().to_pandas()
+                frame = frame.reset_index([name for name in frame.index.names if name in wanted])
         except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
             raise DataError(f"{file} is not a readable Parquet file: {_brief(error)}") from error
         if frames and list(frame) != list(frames[0]):

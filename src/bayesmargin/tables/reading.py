@@ -101,7 +101,7 @@ def read_table(
         texts = {*as_text, *reading.categorical}
         texts |= {name for name in (reading.identity, reading.text) if name is not None}
         if form == "parquet":
-            frame = read_parquet(path)
+            frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None})
         else:
             frame = read_csv(path, form, texts, reading.separator)
         table = split_columns(frame, reading, str(path), labelled, named)
