@@ -42,6 +42,7 @@ def test_usage(people, tmp_path):
         ("fit", csv, "-o", csv): "is a file",
         ("fit", csv, "-o", people.folder): "holds other files",
         ("predict", people.model, csv, "-o", "x.docx"): "ends in none of",
+        ("report", people.model, "-o", tmp_path): "is a folder: give a file",
         ("topics", people.model): "is a BayesianLinearSVC, which has no topics",
         ("datasets", "a9b"): "did you mean a9a?",
         ("datasets", "a9a", "--subset", "half"): "half",

@@ -74,6 +74,17 @@ def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):
     assert answer("predict", tmp_path / "model", new)["rows"] == 160
 
 
+def test_classes_of_rows_as_they_are_look_like_those_of_prepared_ones(numbers, tmp_path):
+    X, y = numbers
+    path = tmp_path / "rows.svm"
+    X = X * [1.0, 0.2, 1.0, 1.0] - [0.0, 6.0, 0.0, 0.0]
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    for option in ((), ("--as-is",)):
+        assert check(tmp_path, path, *option)["classes"] == [0, 1]
+        found = answer("predict", tmp_path / "model", path)["predictions"]
+        assert {repr(row["predicted"]) for row in found} == {"0", "1"}
+
+
 def test_rows_as_they_are_are_read_by_name(numbers, tmp_path):
     frame = pd.DataFrame(numbers[0], columns=list("abcd")).assign(hit=numbers[1])
     frame["b"] = frame["b"] * 0.2 - 6.0

@@ -149,3 +149,14 @@ def test_draws_of_topics_are_gone_through_once(tmp_path, monkeypatch):
         monkeypatch.setattr(owner, name, counted)
     write_report(fitted, tmp_path / "p.html")
     assert (seen.count("_breadth"), seen.count("mean_topics")) == (10, 1)
+
+
+def test_a_folder_and_data_without_rows_are_refused(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = DPMNLClassifier(n_sweeps=4).fit(IRIS.data, IRIS.target)
+    with pytest.raises(IsADirectoryError, match=r"is a folder: give the file .*report\.html"):
+        write_report(fitted, tmp_path)
+    with pytest.raises(TypeError, match="data holds no rows: its X is None"):
+        write_report(fitted, tmp_path / "p.html", (None, IRIS.target))
+    assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,7 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
     from bayesmargin.errors import DataError
     from bayesmargin.rows import open_rows
     from bayesmargin.tables import format_of
+    from bayesmargin.tables.table import clean_labels
 
     if not data.exists():
         raise DataError(f"there is no file or folder {data}")
@@ -33,6 +34,8 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
     if needed and rows.labels is None:
         how = "name the column with --target" if form == "parquet" else "pass --labels FILE"
         raise DataError(f"{data} holds no labels: {how}")
+    if rows.labels is not None:  # as in files that are prepared: 1 and not 1.0
+        rows.labels = clean_labels(rows.labels, f"the labels of {data}")
     return rows
 
 

@@ -34,10 +34,13 @@ def report(
     Without --data the rows that the fit held out are read again from its file, if that is still
     there and unchanged.
     """
+    from bayesmargin.cli.failures import usage_error
     from bayesmargin.cli.models import load_saved, tell
     from bayesmargin.cli.output import Output, beside
     from bayesmargin.report import write_report
 
+    if output is not None and output.is_dir():
+        raise usage_error(f"--output {output} is a folder: give a file, as {output}/report.html")
     speak = Output(as_json, quiet)
     saved = load_saved(model)
     rows: Any = None

@@ -88,12 +88,15 @@ def forecast(estimator: Any, data: Any, remarks: list[str]) -> HeldOut:
 
 def _rows_and_labels(data: Any) -> Any:
     """Data as an object with ``X`` and ``y``, whichever way they were given."""
-    if hasattr(data, "X"):
-        return data
+    found = data if hasattr(data, "X") else None
     if isinstance(data, tuple) and len(data) == 2:
-        return SimpleNamespace(X=data[0], y=data[1])
-    if isinstance(data, Mapping) and "X" in data:
-        return SimpleNamespace(**data)
+        found = SimpleNamespace(X=data[0], y=data[1])
+    elif isinstance(data, Mapping) and "X" in data:
+        found = SimpleNamespace(**data)
+    if found is not None and found.X is None:
+        raise TypeError("data holds no rows: its X is None; leave data out if there are none")
+    if found is not None:
+        return found
     raise TypeError(
         f"data is a {type(data).__name__}, from which rows and labels cannot be told apart: give "
         "a tuple (X, y), with None for labels that are not known, or an object with X and y"

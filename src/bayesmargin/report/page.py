@@ -68,6 +68,10 @@ def write_report(
             'write_report(model, "report.html")'
         )
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(
+            f"{target} is a folder: give the file to write, for example {target / 'report.html'}"
+        )
     documents: Any = extras
     text = page_of(make_context(estimator, documents, data))
     target.parent.mkdir(parents=True, exist_ok=True)

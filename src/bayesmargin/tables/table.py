@@ -120,7 +120,7 @@ def clean_labels(values: Any, name: str) -> Any:
     if len(missing):
         raise DataError(
             f"{name} has no value in {count(len(missing), 'row')} (first: row {missing[0] + 1}): a "
-            "row without a label cannot be learned from; remove it"
+            "row without a label cannot be used; remove it"
         )
     if pandas.api.types.is_bool_dtype(series.dtype):
         return series.to_numpy(bool)
