@@ -28,6 +28,8 @@ def require_numbers(X: Any, advice: str = ENCODE) -> None:
     bayesmargin.errors.DataError: column 'job' of X holds words, such as 'nurse': encode it, for \
 instance with OneHotEncoder in a ColumnTransformer, or leave it out
     """
+    if callable(getattr(X, "collect", None)):
+        raise DataError(f"X is a {type(X).__name__}, which holds no rows yet: pass X.collect()")
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return
     for name in X.columns:

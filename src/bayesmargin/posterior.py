@@ -51,6 +51,9 @@ class Posterior(Mapping[str, FloatArray]):
         self.attrs = dict(attrs)
 
     def __getitem__(self, name: str) -> FloatArray:
+        if name not in self._draws:
+            known = ", ".join(repr(one) for one in self._draws)
+            raise KeyError(f"there are no draws of {name!r}: choose one of {known}")
         return self._draws[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -95,3 +95,12 @@ def test_a_missing_indicator_is_told_with_its_row():
     table = pd.DataFrame({"a": [0, 1, 1], "b": [1.0, np.nan, np.nan]})
     with pytest.raises(DataError, match="no label in row 1 and in 1 more"):
         plain_labels(table)
+
+
+def test_a_table_that_is_not_computed_yet_is_told_so():
+    class LazyFrame:
+        def collect(self):
+            raise AssertionError
+
+    with pytest.raises(DataError, match=r"X is a LazyFrame, .* pass X\.collect\(\)"):
+        MODELS["linear"].fit(LazyFrame(), WORDS)

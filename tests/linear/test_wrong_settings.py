@@ -45,3 +45,34 @@ def test_numbers_and_numpy_stand_for_flags(value):
 def test_threads_are_counted(model, jobs):
     with pytest.raises(ValueError, match=f"n_jobs={jobs!r} is not allowed"):
         model(n_jobs=jobs).fit(np.abs(X), y)
+
+
+NUMBERS = {
+    BayesianLinearSVC: ("C", "margin", "prior_scale"),
+    InfiniteSVC: ("C", "margin", "mean_strength", "scatter", "concentration"),
+    DPMNLClassifier: ("step",),
+    MedLDAClassifier: ("margin", "beta", "topic_step"),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [(model, name) for model, names in NUMBERS.items() for name in names]
+)
+def test_settings_without_a_default_of_none_are_numbers(model, name):
+    with pytest.raises(ValueError, match=f"{name}=None is not allowed: it is a positive finite"):
+        model(**{name: None}).fit(np.abs(X).round(), y)
+
+
+@pytest.mark.parametrize("model", NUMBERS)
+def test_a_checkpoint_is_a_path_with_a_number_of_seconds(model, tmp_path):
+    with pytest.raises(ValueError, match="checkpoint=3 is not allowed: it is the path of a folder"):
+        model(checkpoint=3).fit(np.abs(X).round(), y)
+    with pytest.raises(ValueError, match="checkpoint_every=None is not allowed"):
+        model(checkpoint=tmp_path / "c", checkpoint_every=None).fit(np.abs(X).round(), y)
+
+
+def test_draws_of_another_name_are_told_what_there_is():
+    model = BayesianLinearSVC(n_draws=20, n_chains=2, random_state=0).fit(X, y)
+    with pytest.raises(KeyError, match="no draws of 'coefs': choose one of 'coef', 'intercept'"):
+        model.posterior_["coefs"]
+    assert "coefs" not in model.posterior_

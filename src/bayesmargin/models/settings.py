@@ -58,6 +58,14 @@ def require_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name}={value!r} is not allowed: it is an integer of at least {least}")
 
 
+def require_given(**values: Any) -> None:
+    """Raise a clear error for the first argument that is not a positive number, None included."""
+    for name, value in values.items():
+        if value is None:
+            raise ValueError(f"{name}=None is not allowed: it is a positive finite number")
+    require_positive(**values)
+
+
 def require_flag(name: str, value: Any, word: str | None = None) -> None:
     """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor ``word``."""
     if word is not None and isinstance(value, str) and value == word:
@@ -77,7 +85,7 @@ def check_linear_settings(estimator: Any) -> Sampler:
     """Check the parameters of a linear estimator and return its sampler."""
     require_flag("fit_intercept", estimator.fit_intercept)
     require_verbosity(estimator.verbose)
-    require_positive(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
+    require_given(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
     require_choice("prior", estimator.prior, ("gaussian", "laplace"))
     require_choice("multi_class", estimator.multi_class, ("crammer_singer", "ovr"))
     require_count("n_chains", estimator.n_chains, 1)

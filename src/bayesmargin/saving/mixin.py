@@ -1,5 +1,6 @@
 """What all estimators share: saving, and the checkpoint around a fit."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,6 +36,12 @@ class SavedMixin:
         if self.checkpoint is None:
             yield NoCheckpoint(self.random_state)
             return
+        if not isinstance(self.checkpoint, str | os.PathLike):
+            raise ValueError(
+                f"checkpoint={self.checkpoint!r} is not allowed: it is the path of a folder"
+            )
+        if self.checkpoint_every is None:
+            raise ValueError("checkpoint_every=None is not allowed: it is a number of seconds")
         checkpoint = Checkpoint(
             self.checkpoint,
             self.checkpoint_every,

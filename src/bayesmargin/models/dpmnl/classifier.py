@@ -21,11 +21,10 @@ from bayesmargin.models.mixtures.convergence import (
     warn_if_unsettled,
 )
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
-from bayesmargin.models.settings import require_count
+from bayesmargin.models.settings import require_count, require_given
 from bayesmargin.models.watching import Watched, watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
-from bayesmargin.samplers.base import require_positive
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.types import FloatArray, IntArray
 
@@ -113,7 +112,7 @@ class DPMNLClassifier(MixtureClassifier):
         """Check the parameters and return the burn-in."""
         for name in ("n_draws", "n_auxiliary", "n_leapfrog"):
             require_count(name, getattr(self, name), 1)
-        require_positive(step=self.step)
+        require_given(step=self.step)
         return check_sweeps(self)[1]
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -9,7 +9,7 @@ from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 from bayesmargin.models.mixtures.classifier import check_sweeps
-from bayesmargin.models.settings import require_count, require_flag, require_jobs
+from bayesmargin.models.settings import require_count, require_flag, require_given, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
@@ -67,12 +67,12 @@ def make_scheme(new_components: Any) -> int:
 def check_settings(estimator: Any) -> None:
     """Raise a clear error for the first parameter that makes no sense."""
     for name in ("C", "margin", "mean_strength"):
-        require_positive(**{name: getattr(estimator, name)})
+        require_given(**{name: getattr(estimator, name)})
     for name in ("scatter", "prior_scale"):
         if getattr(estimator, name) != "auto":
-            require_positive(**{name: getattr(estimator, name)})
+            require_given(**{name: getattr(estimator, name)})
     if estimator.concentration != "learn":
-        require_positive(concentration=estimator.concentration)
+        require_given(concentration=estimator.concentration)
     if estimator.step is not None:
         require_positive(step=estimator.step)
     if estimator.batch_size is not None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
-from bayesmargin.models.settings import require_count, require_jobs
+from bayesmargin.models.settings import require_count, require_given, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.types import IntArray
 
@@ -41,13 +41,11 @@ def check_parameters(model: Any) -> None:
     """Raise a clear error for the first parameter that is not allowed."""
     require_count("n_topics", model.n_topics, 2)
     require_jobs(model.n_jobs)
+    require_given(beta=model.beta, margin=model.margin, topic_step=model.topic_step)
     require_positive(
         alpha=model.alpha,
-        beta=model.beta,
         C=model.C,
-        margin=model.margin,
         prior_scale=model.prior_scale,
-        topic_step=model.topic_step,
         weight_step=model.weight_step,
         n_documents=model.n_documents,
     )
