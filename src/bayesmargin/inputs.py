@@ -46,9 +46,7 @@ instance with OneHotEncoder in a ColumnTransformer, or leave it out
             )
         word = next((value for value in values if _is_word(value)), None)
         if word is not None:
-            raise DataError(
-                f"column {name!r} of X holds words, such as {str(word)!r}: {advice}"
-            )
+            raise DataError(f"column {name!r} of X holds words, such as {str(word)!r}: {advice}")
 
 
 def _is_word(value: Any) -> bool:
