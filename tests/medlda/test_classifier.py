@@ -1,6 +1,7 @@
 """The estimator: what it learns, what it promises to scikit-learn, what it refuses."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -399,3 +400,19 @@ def test_a_frame_of_text_is_told_to_be_counted():
     texts = pd.DataFrame({"text": ["moon tide", "sun nova"] * 3})
     with pytest.raises(ValueError, match=r"column 'text' of X holds words.*CountVectorizer"):
         small().fit(texts, [0, 1] * 3)
+
+
+def test_questions_about_topics_are_checked():
+    X = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (40, 4)), columns=list("wxyz"))
+    y = np.arange(40) % 2
+    model = small().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the names of the columns are known
+        assert model.perplexity(X) > 1.0
+    assert model.perplexity(X) == small().fit(X.to_numpy(), y).perplexity(X.to_numpy())
+    with pytest.raises(ValueError, match="n=-3 is not allowed"):
+        model.top_words(n=-3)
+    with pytest.raises(ValueError, match=r"n=2\.5 is not allowed"):
+        model.top_words(n=2.5)
+    with pytest.raises(ValueError, match="y holds 3 labels, but there are 40 documents"):
+        model.class_topics(X, y[:3])

@@ -44,7 +44,7 @@ class AnswersMixin(TransformerMixin):
         if draws > kept:
             raise ValueError(
                 f"draws={draws} is not allowed: each chain has kept {kept} draws, so it is at most "
-                f"{kept}; fit with a larger n_draws to keep more"
+                f"{kept}; fit with a larger n_draws, and n_passes enough, to keep more"
             )
 
     def transform(self, X: Any) -> FloatArray:

@@ -8,7 +8,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, topic_traces
+from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.settings import require_count
 from bayesmargin.names import names_of
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray
@@ -23,6 +25,7 @@ def top_words(topics: FloatArray, vocabulary: Any, n: int = 10) -> list[list[str
         raise ValueError(
             f"vocabulary holds {len(vocabulary)} words, but the topics have {topics.shape[1]}"
         )
+    require_count("n", n, 0)
     words = np.array(names_of(vocabulary, topics.shape[1], "vocabulary"), dtype=object)
     return [
         [str(word) for word in words[np.argsort(-topic, kind="stable")[:n]]] for topic in topics
@@ -66,6 +69,8 @@ def coherence(topics: FloatArray, counts: Any, n: int = 10) -> FloatArray:
 def class_topics(shares: FloatArray, y: Any, classes: np.ndarray) -> FloatArray:
     """Mean topic proportions of every class (L, K); a class without documents gets NaN."""
     labels = np.asarray(y)
+    if len(labels) != len(shares):
+        raise ValueError(f"y holds {len(labels)} labels, but there are {len(shares)} documents")
     means = np.full((len(classes), shares.shape[1]), np.nan)
     for i, label in enumerate(classes):
         members = labels[:, i] > 0 if labels.ndim == 2 else labels == label
@@ -122,7 +127,9 @@ def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> floa
     lengths = np.asarray(given.sum(axis=1))
     alpha, n_topics = model._training.resolved.alpha, model.n_topics
     blocks = len(model._training.columns)
-    shares = model.transform(given).reshape(counts.shape[0], blocks, n_topics) * blocks
+    # Through the training, because ``transform`` would miss the names of the columns.
+    shares, _ = model._training.infer(to_documents(given), None)
+    shares = shares.reshape(counts.shape[0], blocks, n_topics) * blocks
     theta = (alpha + lengths[:, :, None] * shares) / (n_topics * alpha + lengths)[:, :, None]
     theta = theta.reshape(counts.shape[0], -1) / blocks
     topics = model.topics_
