@@ -21,6 +21,7 @@ from bayesmargin.errors import (
     ScalingWarning,
     StepSizeWarning,
 )
+from bayesmargin.models.scaling import check_scales
 from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT
 
 
@@ -242,6 +243,11 @@ def test_a_value_far_from_the_rest_of_its_column_is_named():
     with pytest.warns(ScalingWarning, match=r"feature 2: -2e\+04 in row 40 .* mend it") as said:
         model.fit(X, y)
     assert said[0].filename == __file__
+    many = np.tile(X, (100, 1))  # of which every third row is looked at
+    many[:, 2] = np.tile(noisy_rows(300, 3)[0][:, 2], 100)
+    many[4, 2] = 1e6
+    with pytest.warns(ScalingWarning, match=r"feature 2: 1e\+06 in row 4 "):
+        check_scales(many)
 
 
 @pytest.mark.parametrize("kind", [np.array, scipy.sparse.csr_matrix, pandas.DataFrame])

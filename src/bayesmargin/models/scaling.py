@@ -23,24 +23,29 @@ def check_scales(values: Any, names: Any = None) -> None:
     """
     if isinstance(values, FileRows):
         return
-    require_size(values, LARGEST_LINEAR, names)
-    if sparse.issparse(values):
-        return  # sparse columns are mostly zero
+    if sparse.issparse(values):  # columns are mostly zero
+        require_size(values, LARGEST_LINEAR, names)
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > LARGEST_LINEAR:
+        require_size(values, LARGEST_LINEAR, names)
     rows = np.asarray(values[:: max(1, values.shape[0] // ROWS)], dtype=float)
-    _warn_of_outliers(values, rows, names)
+    _warn_of_outliers(values, largest, rows, names)
     _warn_of_offsets(rows, names)
 
 
-def _warn_of_outliers(values: Any, rows: FloatArray, names: Any) -> None:
+def _warn_of_outliers(values: Any, top: float, rows: FloatArray, names: Any) -> None:
     """Warn of a value that is out of all proportion to the others in its column.
 
     The likelihood of such a row has its kink where those of the others are flat: steps fit for one
     are thousands of times too short or too long for the other.
     """
-    largest = np.maximum(values.max(axis=0), -values.min(axis=0)).astype(float)
     size = np.abs(rows)
-    size[size == largest] = 0.0  # the outliers themselves
+    size[size == size.max(axis=0)] = 0.0  # outliers, if there are any among these rows
     typical = size.sum(axis=0) / np.maximum(np.count_nonzero(size, axis=0), 1)
+    if top <= LARGEST_OUTLIER * np.min(typical, where=typical > 0.0, initial=np.inf):
+        return
+    largest = np.maximum(values.max(axis=0), -values.min(axis=0)).astype(float)
     far = np.flatnonzero((largest > LARGEST_OUTLIER * typical) & (typical > 0.0))
     if len(far):
         column = values[:, far[0]]
