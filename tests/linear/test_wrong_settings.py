@@ -72,7 +72,7 @@ def test_a_checkpoint_is_a_path_with_a_number_of_seconds(model, tmp_path):
 
 
 def test_draws_of_another_name_are_told_what_there_is():
-    model = BayesianLinearSVC(n_draws=20, n_chains=2, random_state=0).fit(X, y)
+    model = BayesianLinearSVC(n_draws=100, n_chains=2, random_state=0).fit(X, y)
     with pytest.raises(KeyError, match="no draws of 'coefs': choose one of 'coef', 'intercept'"):
         model.posterior_["coefs"]
     assert "coefs" not in model.posterior_
