@@ -1,6 +1,6 @@
 """How many components the stochastic weights sampler finds on the protein folds, beside exact ones.
 
-python benchmarks/infinite_svm_components.py [--seeds 5] [--sweeps 1500] [--samplers all small]
+python benchmarks/infinite_svm_components.py [--seeds 5] [--sweeps 6000] [--samplers all small]
 
 Rows of a minibatch heat the directions that they lie in, which one thermostat for a whole expert
 cannot cool: experts that are too loose fit few rows well, and the sampler keeps more of them. The
@@ -45,7 +45,7 @@ def measure(method: str, settings: dict[str, int | None], seeds: int, sweeps: in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--sweeps", type=int, default=1500)
+    parser.add_argument("--sweeps", type=int, default=6000)
     parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS), choices=list(SAMPLERS))
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

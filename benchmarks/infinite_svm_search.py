@@ -41,8 +41,8 @@ LENGTH: dict[str, dict[str, Any]] = {
 }
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
 STOCHASTIC: dict[str, dict[str, Any]] = {
-    "protein": {"inner_steps": 1},
-    "ijcnn1": {"inner_steps": 6, "batch_size": 64},
+    "protein": {"inner_steps": 1, "step": 0.2},
+    "ijcnn1": {"inner_steps": 6, "step": 0.2, "batch_size": 64},
 }
 #: What the search takes over of these: small batches are biased, and both samplers get the choice.
 SEARCHED: dict[str, dict[str, Any]] = {"protein": STOCHASTIC["protein"], "ijcnn1": {}}

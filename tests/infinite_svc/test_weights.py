@@ -38,12 +38,12 @@ def _run(method, source, mixture, draws):
         copy_matrix(mixture.components.weights[0], draws[t])
 
 
-def _draws(problem, method, number, seed=3):
+def _draws(problem, method, number, seed=3, hinge=HINGE):
     design, labels, *_ = problem
     base = make_base(np.zeros(0), 1.0, 2.0, np.eye(0), 1.0, len(labels))
-    rows = make_rows(np.zeros((len(labels), 0)), design, labels, base, HINGE)
+    rows = make_rows(np.zeros((len(labels), 0)), design, labels, base, hinge)
     chain = start_chain(
-        np.random.default_rng(seed), rows, base, Settings(HINGE, method),
+        np.random.default_rng(seed), rows, base, Settings(hinge, method),
         np.zeros(len(labels), int), int(labels.max()) + 1, 1.0,
     )  # fmt: skip
     draws = np.empty((number, *chain.components.weights.shape[1:]))
@@ -78,6 +78,16 @@ def test_stochastic_methods_have_a_small_bias(problem, method):
     for power, truth in ((1, problem[2]), (2, problem[3])):
         gap = np.abs((draws**power).mean(axis=0) - truth)
         assert np.all(gap < 4.5 * _error(draws**power) + 0.05 * np.sqrt(problem[3]))
+
+
+@pytest.mark.parametrize("problem", [BINARY, THREE], ids=["F2", "F3"])
+@pytest.mark.parametrize("steps", [1, 4])
+def test_a_long_step_of_the_thermostat_is_right_where_the_energy_is_quadratic(problem, steps):
+    """Rows that count for nothing leave the prior; the step's positions have its variance."""
+    method, hinge = Thermostat(0.8, steps, 0, 1.0, 10), Hinge(1e-9, 1.0)
+    draws = _draws(problem, method, 100_000, hinge=hinge).reshape(95_000, -1)
+    gap = np.abs((draws**2).mean(axis=0) - 1.0)
+    assert np.all(gap < 4.5 * _error(draws**2))
 
 
 @pytest.mark.parametrize(("n_rows", "n_draws"), [(200, 8000), (2000, 6000)])

@@ -41,8 +41,8 @@ FIXED: dict[str, dict[str, Any]] = {
     "ijcnn1": {},
 }
 STOCHASTIC: dict[str, dict[str, Any]] = {
-    "protein": {"inner_steps": 1},
-    "ijcnn1": {"inner_steps": 6, "batch_size": 16},
+    "protein": {"inner_steps": 1, "step": 0.2},
+    "ijcnn1": {"inner_steps": 6, "step": 0.2, "batch_size": 16},
 }
 
 TEXT = (

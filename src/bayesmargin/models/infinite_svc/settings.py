@@ -24,11 +24,12 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
     """Weights sampler of the given name; None takes its own default step or batch.
 
     Small batches heat the directions that their rows lie in, and one thermostat for an expert
-    cannot cool each direction by itself. So the default takes all rows of small components.
+    cannot cool each direction by itself. So the default takes all rows of small components. The
+    kinks of few rows are coarse, and long steps cut their corners: so the thermostat's is short.
     """
     rows = 0 if batch_size is None else batch_size
     if name == "ssgnht":
-        return Thermostat(0.2 if step is None else step, inner_steps, rows, 1.0, _RENEWAL)
+        return Thermostat(0.1 if step is None else step, inner_steps, rows, 1.0, _RENEWAL)
     if name == "ssgld":
         return Langevin(0.2 if step is None else step, inner_steps, rows, _RENEWAL)
     if name == "hmc":

@@ -1,17 +1,19 @@
-r"""SSGNHT: a stochastic-gradient Nose-Hoover thermostat for every expert, symmetric splitting.
+r"""SSGNHT: a stochastic-gradient Nose-Hoover thermostat for every expert.
 
 In whitened coordinates :math:`\tilde\eta`, with momentum :math:`r`, thermostat :math:`\xi`,
 diffusion :math:`A` and N coordinates, one step of size h is
 
 .. math::
 
+   &r \mathrel{-}= h\,\hat g(\tilde\eta),\quad \tilde\eta \mathrel{+}= \tfrac h2\, r,\quad
+    \xi \mathrel{+}= \tfrac h2\,(r\cdot r/N - 1)\\
    &r \mathrel{*}= e^{-\xi h/2},\quad
-    r \mathrel{+}= -h\,\hat g(\tilde\eta) + \sqrt{2Ah}\,\nu,\quad r \mathrel{*}= e^{-\xi h/2}\\
-   &\tilde\eta \mathrel{+}= h\, r,\quad \xi \mathrel{+}= h\,(r\cdot r/N - 1).
+    r \mathrel{+}= \sqrt{2Ah}\,\nu,\quad r \mathrel{*}= e^{-\xi h/2}\\
+   &\tilde\eta \mathrel{+}= \tfrac h2\, r,\quad \xi \mathrel{+}= \tfrac h2\,(r\cdot r/N - 1),
 
-This is the symmetric splitting integrator seen from the points where it takes its gradients: the
-two half moves between two gradients are one. So the first step of a sweep takes its gradient at the
-anchor, where it is known exactly without touching a row.
+the splitting BAOAB, whose positions are right to the last digit where the energy is quadratic. The
+first step of a sweep takes its gradient at the anchor, where it is known exactly without touching a
+row.
 
 Momentum and thermostat belong to the component and live on from sweep to sweep. The variates
 :math:`\nu` are those of :mod:`bayesmargin.noise`. Where rows are read, only the contrasts of
@@ -27,6 +29,7 @@ from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     batch_rows,
     count_update,
+    squared_norm,
     whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.shared import contrast_count, give_shared, take_shared
@@ -47,26 +50,42 @@ class Thermostat(NamedTuple):
 
 
 @inner_borrowing_jit
+def _half_turn(method: Thermostat, square: float, size: int) -> float:
+    """How far a momentum of the given square turns the thermostat in half a step."""
+    return 0.5 * method.step * (square / size - 1.0)
+
+
+@inner_borrowing_jit
+def _friction_and_noise(method: Thermostat, friction: float) -> tuple[float, float]:
+    """Factors of the momentum and of the noise in a step of friction, noise, friction."""
+    half = math.exp(-0.5 * friction * method.step)
+    return half * half, half * math.sqrt(2.0 * method.diffusion * method.step)
+
+
+@inner_borrowing_jit
 def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: FloatArray) -> None:
-    """One step with the exact gradient and a multiple of the identity as metric, in one pass.
+    """One step with the exact gradient and a multiple of the identity as metric.
 
     No row is read, so no direction has noise that others have not: all of them move.
     """
     _, _, components, base, hinge = mixture
     weights, momentum = components.weights[slot].reshape(-1), components.momentum[slot].reshape(-1)
     pull, width = components.pull[slot].reshape(-1), components.width[slot]
-    spread = math.sqrt(2.0 * method.diffusion * method.step)
-    damping = math.exp(-0.5 * components.thermostat[slot] * method.step)
     precision = 1.0 / (base.weight_scale * base.weight_scale)
-    scaled = method.step * width
+    scaled, size = method.step * width, weights.shape[0]
     square = 0.0
-    for i in range(weights.shape[0]):
-        force = precision * weights[i] - hinge.cost * pull[i]
-        value = damping * (damping * momentum[i] + spread * noise[i] - scaled * force)
+    for i in range(size):
+        momentum[i] -= scaled * (precision * weights[i] - hinge.cost * pull[i])
+        square += momentum[i] * momentum[i]
+    friction = components.thermostat[slot] + _half_turn(method, square, size)
+    damping, spread = _friction_and_noise(method, friction)
+    square = 0.0
+    for i in range(size):
+        value = damping * momentum[i] + spread * noise[i]
+        weights[i] += 0.5 * scaled * (momentum[i] + value)
         momentum[i] = value
-        weights[i] += scaled * value
         square += value * value
-    components.thermostat[slot] += method.step * (square / weights.shape[0] - 1.0)
+    components.thermostat[slot] = friction + _half_turn(method, square, size)
 
 
 @inner_borrowing_jit
@@ -81,24 +100,25 @@ def _steps_of_contrasts(
     take_shared(weights, shared)
     take_shared(momentum, shared_momentum)
     kick = noise.reshape(weights.shape)
-    spread = math.sqrt(2.0 * method.diffusion * method.step)
-    friction = components.thermostat[slot]
+    friction, size = components.thermostat[slot], contrast_count(weights)
     used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
     for turn in range(method.steps):
         batch = 0 if turn == 0 else used
         whitened_gradient(source, slot, batch, mixture, scores, gradient, force)
         fill_noise(source, noise)
         take_shared(kick, shared)
-        damping = math.exp(-0.5 * friction * method.step)
-        square = 0.0
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
-                push = spread * kick[y, j] - method.step * force[y, j]
-                value = damping * (damping * momentum[y, j] + push)
+                momentum[y, j] -= method.step * force[y, j]
+        friction += _half_turn(method, squared_norm(momentum), size)
+        damping, spread = _friction_and_noise(method, friction)
+        for y in range(weights.shape[0]):
+            for j in range(weights.shape[1]):
+                value = damping * momentum[y, j] + spread * kick[y, j]
+                force[y, j] = momentum[y, j] + value
                 momentum[y, j] = value
-                square += value * value
-        add_unwhitened(width, whitener, momentum, method.step, weights)
-        friction += method.step * (square / contrast_count(weights) - 1.0)
+        add_unwhitened(width, whitener, force, 0.5 * method.step, weights)
+        friction += _half_turn(method, squared_norm(momentum), size)
     components.thermostat[slot] = friction
     give_shared(weights, shared, base.weight_scale)
     give_shared(momentum, shared_momentum, 1.0)
