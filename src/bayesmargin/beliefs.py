@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 from scipy.special import digamma, ndtr
 
 from bayesmargin.types import FloatArray
@@ -43,14 +42,6 @@ class GaussianBelief:
             spread = float(np.diag(self.precision) @ variance)
         return 0.5 * (float(shift @ gradient) + spread), gradient, self.precision
 
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Weights from the prior."""
-        noise = rng.standard_normal(self.mean.size)
-        if self.precision.ndim == 1:
-            return self.mean + noise / np.sqrt(self.precision)
-        lower = linalg.cholesky(self.precision, lower=True)
-        return self.mean + linalg.solve_triangular(lower, noise, lower=True, trans="T")
-
 
 @dataclass(frozen=True)
 class LaplaceBelief:
@@ -68,10 +59,6 @@ class LaplaceBelief:
         sign = 2.0 * ndtr(ratio) - 1.0
         value = float(np.sum((mean * sign + 2.0 * deviation * density) / self.scale))
         return value, sign / self.scale, 2.0 * density / (deviation * self.scale)
-
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Weights from the prior."""
-        return rng.laplace(scale=self.scale)
 
 
 Belief = GaussianBelief | LaplaceBelief

@@ -193,11 +193,7 @@ class AugmentationGibbs(Sampler):
         return "joint" if n_columns <= JOINT_LIMIT else "coordinate"
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
-        """Lay out the rows and place one chain a generator at a draw from the prior.
-
-        Where sweeps hardly move the weights (a large ``C`` and few rows) chains from one place
-        would agree however long their way to the posterior is.
-        """
+        """Lay out the rows and place one chain a generator at the origin."""
         require_finite(problem)
         form = self.chosen_form(problem)
         target = augmented(problem, self.arithmetic if form == "joint" else "double")
@@ -208,7 +204,7 @@ class AugmentationGibbs(Sampler):
         )
         chains = []
         for rng in generators[:-1]:
-            state = gibbs_state(problem, target, problem.prior.draw(rng), rng)
+            state = gibbs_state(problem, target, np.zeros(problem.n_weights), rng)
             work = gibbs_work(target)
             chains.append(GibbsChain(problem, target, state, work, rng, form, rows))
         checked = target.matrix.size == 0
