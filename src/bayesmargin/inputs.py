@@ -85,9 +85,14 @@ def plain_labels(y: Any) -> Any:
         return y
     values = _as_array(y)
     if values.ndim == 1 and values.dtype.kind == "O":
-        _require_all(np.array([value is None or value != value for value in values]))
+        _require_all(np.array([_is_missing(value) for value in values]))
         _require_one_type(values)
     return y
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a label is None, not a number, or pandas' own sign, which compares with nothing."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _as_array(y: Any) -> Any:

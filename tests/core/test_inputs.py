@@ -39,12 +39,14 @@ def test_columns_of_words_and_times_are_named(model):
         model.predict(TABLE.astype({"age": object}).replace({"age": {0: "old"}}))
 
 
-def test_numbers_of_every_type_pass():
-    for kind in ("Int64", "Float64", "int64[pyarrow]", "category", object):
-        require_numbers(TABLE.astype(kind))
-    require_numbers(TABLE.astype(str))  # words that are numbers, which NumPy reads
-    require_numbers(TABLE.rename(columns={"visits": "age"}))
-    require_numbers(TABLE.to_numpy())
+def test_numbers_of_every_type_are_the_same_rows():
+    model = BayesianLinearSVC(n_draws=20, n_chains=2, random_state=0)
+    expected = model.fit(TABLE.astype(float), TRUTH).coef_
+    for kind in ("Int64", "Float64", "int64[pyarrow]", "category", object, str):
+        table = TABLE.astype(kind)
+        assert require_numbers(table) is None
+        np.testing.assert_array_equal(model.fit(table, TRUTH).coef_, expected)
+    assert require_numbers(TABLE.rename(columns={"visits": "age"})) is None
 
 
 @each_model
@@ -60,7 +62,8 @@ def test_missing_labels_are_told_with_their_row(model):
     holes = pd.Series(WORDS, dtype=object)
     holes[[4, 9]] = None
     for y in (holes, holes.astype("string"), holes.astype("category"), holes.tolist(),
-              holes.to_numpy(), holes.where(holes.notna(), np.nan)):  # fmt: skip
+              holes.to_numpy(), holes.where(holes.notna(), np.nan),
+              holes.astype("string").tolist()):  # fmt: skip
         with pytest.raises(DataError, match=r"no label in row 4 and in 1 more \(counted from 0\)"):
             model.fit(TABLE, y)
     numbers = pd.Series(TRUTH).astype("Int64").where(np.arange(N_ROWS) != 7)

@@ -50,12 +50,12 @@ def _warn_of_outliers(values: Any, top: float, rows: FloatArray, names: Any) -> 
     if len(far):
         column = values[:, far[0]]
         row = int(np.argmax(np.abs(column)))
-        warnings.warn(
-            f"feature {_listed(far, names)}: {column[row]:.3g} in row {row} (counted from 0), but "
-            f"{typical[far[0]]:.3g} is the mean size of the others (the first). Sampling takes "
-            "long for a value so far from the rest: mend it, or clip or transform the column",
-            ScalingWarning,
-            stacklevel=5,
+        _warn(
+            far,
+            names,
+            f"{column[row]:.3g} in row {row} (counted from 0), but {typical[far[0]]:.3g} is the "
+            "mean size of the others (the first). Sampling takes long for a value so far from the "
+            "rest: mend it, or clip or transform the column",
         )
 
 
@@ -68,18 +68,19 @@ def _warn_of_offsets(rows: FloatArray, names: Any) -> None:
     """
     mean, deviation = np.abs(rows.mean(axis=0)), rows.std(axis=0)
     far = np.flatnonzero((mean > LARGEST_OFFSET * deviation) & (deviation > 1e-12 * mean))
-    if not len(far):
-        return
-    centre, width = rows[:, far[0]].mean(), deviation[far[0]]
-    warnings.warn(
-        f"feature {_listed(far, names)}: mean {centre:.3g} and standard deviation "
-        f"{width:.3g} (the first). So far from zero a column can hardly be used and "
-        "sampling takes long: standardise the features, for instance with StandardScaler",
-        ScalingWarning,
-        stacklevel=5,
-    )
+    if len(far):
+        centre, width = rows[:, far[0]].mean(), deviation[far[0]]
+        _warn(
+            far,
+            names,
+            f"mean {centre:.3g} and standard deviation {width:.3g} (the first). So far from zero a "
+            "column can hardly be used and sampling takes long: standardise the features, for "
+            "instance with StandardScaler",
+        )
 
 
-def _listed(columns: IntArray, names: Any) -> str:
+def _warn(columns: IntArray, names: Any, what: str) -> None:
+    """Warn whoever fits a model of some columns, of which three are named."""
     shown = [f"{names[j]!r}" if names is not None else f"{j}" for j in columns[:3]]
-    return ", ".join(shown) + (f" and {len(columns) - 3} more" if len(columns) > 3 else "")
+    more = f" and {len(columns) - 3} more" if len(columns) > 3 else ""
+    warnings.warn(f"feature {', '.join(shown)}{more}: {what}", ScalingWarning, stacklevel=6)
