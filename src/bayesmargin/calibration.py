@@ -3,12 +3,24 @@ r"""Probabilities: a link from scores to class probabilities, fitted on the trai
 The share of posterior draws that vote for a class says how sure the *classifier* is, not how likely
 the *label* is. The normalised pseudo-likelihood :math:`\psi(y)/\sum_{y'}\psi(y')` is close to a
 probability but lacks a temperature. The link here has the shape of the pseudo-likelihood with free
-slopes. They are fitted to leave-one-out scores, which the draws give without a refit: leaving row
-:math:`d` out multiplies the posterior by :math:`1/\psi_d`, so draws are reweighted by it.
+slopes. They are fitted to leave-one-out scores, which the draws give without a refit
+(:mod:`bayesmargin.leaving_out`).
 
-Two classes: the log odds are a piecewise linear function of the mean score :math:`f` through zero,
-with slopes of their own within and beyond the margin on either side. More classes: logits
-:math:`a \log\psi_y + b\,s_y`. Both grow with the score alone, so the most probable class is the
+Two classes: the log odds at a known score :math:`f` are a piecewise linear function :math:`g(f)`
+through zero, with slopes of their own within and beyond the margin on either side. More classes:
+logits :math:`a \log\psi_y + b\,s_y`; there :math:`f` and :math:`g` are the differences of score
+and logit to the class with the largest mean score.
+
+A score is not known but has a posterior with mean :math:`f` and variance :math:`v`. The mean of the
+logistic function of a normal variable (MacKay's approximation), along the chord :math:`g(f)/f`, is
+the logistic function of
+
+.. math:: z = g(f) \Big/ \sqrt{1 + \tfrac{\pi}{8} \kappa\, (g(f)/f)^2 v}
+
+with :math:`\kappa = 1`. The pseudo-likelihood being none, its posterior may be too wide or too
+narrow for frequencies, so this caution :math:`\kappa` is fitted with the slopes. A row whose score
+is known less well than those of the training rows gets a more cautious probability, and far out it
+stays away from one. :math:`z` has the sign of :math:`f`, so the most probable class is the
 predicted one on every row.
 """
 
@@ -21,27 +33,16 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from bayesmargin.types import FloatArray, IntArray
 
 MAX_ROWS = 20_000
-MAX_DRAWS = 400
-PRIOR_SD = 1.0  # of the log slopes, around those of the pseudo-likelihood
+PRIOR_SD = 1.0  # of the logs of slopes and caution, around those of the pseudo-likelihood
 
 
-def leave_one_out(scores: FloatArray, hinge: FloatArray, cost: FloatArray) -> FloatArray:
-    """Mean of each row's scores under the posterior without that row.
-
-    Parameters
-    ----------
-    scores : array of shape (draw, row) or (draw, row, class)
-    hinge : array of shape (draw, row)
-        Positive part of the slack.
-    cost : array of shape (row,)
-
-    Weights are cut at the square root of the number of draws times their mean, which bounds the
-    influence of a single draw.
-    """
-    log_weight = cost * hinge
-    weight = np.exp(log_weight - log_weight.max(axis=0))
-    weight = np.minimum(weight, np.sqrt(len(weight)) * weight.mean(axis=0))
-    return np.einsum("ij,ij...->j...", weight / weight.sum(axis=0), scores)
+def tempered(
+    log_odds: FloatArray, score: FloatArray, variance: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Log odds of the mean probability, and the square of what divides those at the mean score."""
+    chord = np.divide(log_odds, score, out=np.zeros_like(log_odds), where=score != 0.0)
+    doubt = 1.0 + np.pi / 8.0 * np.square(chord) * variance
+    return log_odds / np.sqrt(doubt), doubt
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class BinaryLink:
 
     margin: float
     slopes: FloatArray
+    caution: float = 0.0  # none: scores are taken for known
+
+    @staticmethod
+    def distance(score: FloatArray) -> FloatArray:
+        """Scores, counted from where the classes are equally likely."""
+        return score
 
     def parts(self, score: FloatArray) -> FloatArray:
         """What the slopes multiply, (slope, row)."""
@@ -59,13 +66,10 @@ class BinaryLink:
         parts = [np.minimum(part, 0.0) for part in below] + [np.maximum(p, 0.0) for p in above]
         return np.stack(parts)
 
-    def log_odds(self, score: FloatArray) -> FloatArray:
-        """Log odds from mean scores."""
-        return _combined(self.slopes, self.parts(score))
-
-    def probabilities(self, score: FloatArray) -> FloatArray:
-        """Probabilities of the two classes, (row, 2)."""
-        upper = expit(self.log_odds(score))
+    def probabilities(self, score: FloatArray, variance: FloatArray) -> FloatArray:
+        """Probabilities of the two classes, (row, 2), from mean and variance of the score."""
+        certain = _combined(self.slopes, self.parts(score))
+        upper = expit(tempered(certain, score, self.caution * variance)[0])
         return np.stack([1.0 - upper, upper], axis=1)
 
     @staticmethod
@@ -77,25 +81,37 @@ class BinaryLink:
 
 @dataclass(frozen=True)
 class MulticlassLink:
-    """Logits ``slopes[0] * log psi_y / c + slopes[1] * s_y``."""
+    """Logits ``slopes[0] * log psi_y / c + slopes[1] * s_y``, less that of the largest score."""
 
     margin: float
     slopes: FloatArray
+    caution: float = 0.0  # none: scores are taken for known
+
+    @staticmethod
+    def distance(scores: FloatArray) -> FloatArray:
+        """Scores less the largest of their row."""
+        return scores - scores.max(axis=1, keepdims=True)
 
     def parts(self, scores: FloatArray) -> FloatArray:
-        """What the slopes multiply, (slope, row, class)."""
-        order = np.sort(scores, axis=1)
-        top, second = order[:, -1:], order[:, -2:-1]
-        rival = np.where(scores == top, second, top)
-        return np.stack([-np.maximum(self.margin + rival - scores, 0.0), scores])
+        """What the slopes multiply, (slope, row, class): zero for the largest score of a row."""
+        gap = self.distance(scores)
+        lead = -np.partition(gap, -2, axis=1)[:, -2:-1]
+        unlikely = np.maximum(self.margin - lead, 0.0) - (self.margin - gap)
+        return np.stack([np.where(gap < 0.0, unlikely, 0.0), gap])
 
-    def logits(self, scores: FloatArray) -> FloatArray:
-        """Logits from mean scores (row, class)."""
-        return _combined(self.slopes, self.parts(scores))
+    def probabilities(self, scores: FloatArray, variance: FloatArray) -> FloatArray:
+        """Probabilities of the classes, (row, class).
 
-    def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of the classes, (row, class)."""
-        return softmax(self.logits(scores), axis=1)
+        Parameters
+        ----------
+        scores : array of shape (row, class)
+            Mean scores.
+        variance : array of shape (row, class)
+            Variances of the differences between the class of the largest mean score and each.
+        """
+        certain = _combined(self.slopes, self.parts(scores))
+        logits, _ = tempered(certain, self.distance(scores), self.caution * variance)
+        return softmax(logits, axis=1)
 
     @staticmethod
     def judge(logits: FloatArray, label: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -118,34 +134,41 @@ def _combined(slopes: FloatArray, parts: FloatArray) -> FloatArray:
 
 def fit_link(
     scores: FloatArray,
+    variance: FloatArray,
     label: IntArray,
     weight: FloatArray,
     cost: float,
     margin: float,
 ) -> Link:
-    """Slopes that make leave-one-out probabilities most likely, near the pseudo-likelihood's own.
+    """Slopes and caution that make the labels most likely, near those of the pseudo-likelihood.
 
     Parameters
     ----------
-    scores : array of shape (row,) or (row, class)
-        Leave-one-out scores.
+    scores, variance : arrays of shape (row,) or (row, class)
+        Leave-one-out means and variances, see :func:`bayesmargin.leaving_out.leave_one_out`.
     label : array of shape (row,)
         Class indices.
     weight : array of shape (row,)
         Weight of each row in the fit.
     """
     binary = scores.ndim == 1
-    prior = np.log([cost, 2.0 * cost, 2.0 * cost, cost] if binary else [cost, 0.1 * cost])
+    slopes = [cost, 2.0 * cost, 2.0 * cost, cost] if binary else [cost, 0.1 * cost]
+    prior = np.log([*slopes, 1.0])
     kind = BinaryLink if binary else MulticlassLink
-    parts = kind(margin, np.exp(prior)).parts(scores)
+    parts, distance = kind(margin, np.array(slopes)).parts(scores), kind.distance(scores)
 
-    def loss(log_slopes: FloatArray) -> tuple[float, FloatArray]:
-        slopes, away = np.exp(log_slopes), (log_slopes - prior) / PRIOR_SD**2
-        logs, surprise = kind.judge(_combined(slopes, parts), label)
-        along = [np.vdot(part.T * weight, surprise.T) for part in parts]
-        value = 0.5 * np.dot(log_slopes - prior, away) - np.dot(weight, logs)
-        return float(value), away - slopes * along
+    def loss(logs: FloatArray) -> tuple[float, FloatArray]:
+        slopes, caution = np.exp(logs[:-1]), np.exp(logs[-1])
+        certain = _combined(slopes, parts)
+        log_odds, doubt = tempered(certain, distance, caution * variance)
+        likely, surprise = kind.judge(log_odds, label)
+        surprise = (surprise * doubt**-1.5).T * weight
+        moves = [slope * part for slope, part in zip(slopes, parts, strict=True)]
+        moves.append(-0.5 * certain * (doubt - 1.0))
+        away = (logs - prior) / PRIOR_SD**2
+        value = 0.5 * np.dot(logs - prior, away) - np.dot(weight, likely)
+        return float(value), away - [np.vdot(move.T, surprise) for move in moves]
 
     bounds = [(centre - 12.0, centre + 6.0) for centre in prior]
     found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds)
-    return kind(margin, np.exp(found.x))
+    return kind(margin, np.exp(found.x[:-1]), float(np.exp(found.x[-1])))

@@ -2,46 +2,65 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 
-from bayesmargin.calibration import BinaryLink, MulticlassLink, fit_link, leave_one_out
-
-
-def test_leave_one_out_undoes_a_row():
-    """In one dimension the posterior without a row is known by quadrature."""
-    x = np.array([1.0, -0.5, 2.0])
-    sign = np.array([1.0, -1.0, -1.0])
-    grid = np.linspace(-8, 8, 40_001)
-    hinge = np.maximum(1.0 - sign[:, None] * x[:, None] * grid, 0.0)
-    log_posterior = -0.5 * grid**2 - hinge.sum(axis=0)
-    rng = np.random.default_rng(0)
-    density = np.exp(log_posterior - log_posterior.max())
-    draws = rng.choice(grid, 200_000, p=density / density.sum())
-    scores = draws[:, None] * x
-    found = leave_one_out(scores, np.maximum(1.0 - sign * scores, 0.0), np.ones(3))
-    for d in range(3):
-        without = np.exp(log_posterior + hinge[d])
-        expected = x[d] * np.sum(grid * without) / without.sum()
-        assert found[d] == pytest.approx(expected, abs=0.02)
+from bayesmargin.calibration import BinaryLink, MulticlassLink, fit_link, tempered
 
 
-def test_binary_link_recovers_its_slopes():
+def test_binary_link_recovers_its_slopes_and_its_caution():
     rng = np.random.default_rng(1)
-    scores = 2.0 * rng.standard_normal(60_000)
-    truth = BinaryLink(1.0, np.array([0.4, 1.5, 2.5, 0.8]))
-    label = (rng.random(60_000) < truth.probabilities(scores)[:, 1]).astype(int)
-    found = fit_link(scores, label, np.ones(60_000), 1.0, 1.0)
+    scores, variance = 2.0 * rng.standard_normal(60_000), 4.0 * rng.random(60_000) ** 3
+    truth = BinaryLink(1.0, np.array([0.4, 1.5, 2.5, 0.8]), 0.6)
+    label = (rng.random(60_000) < truth.probabilities(scores, variance)[:, 1]).astype(int)
+    found = fit_link(scores, variance, label, np.ones(60_000), 1.0, 1.0)
     np.testing.assert_allclose(found.slopes, truth.slopes, rtol=0.15)
+    assert found.caution == pytest.approx(0.6, rel=0.15)
+
+
+@pytest.mark.parametrize("mean", [-3.0, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize("sd", [0.1, 1.0, 4.0])
+def test_doubtful_scores_have_the_mean_of_their_probabilities(mean, sd):
+    """Against quadrature: the approximation is known to be good to one or two hundredths."""
+    grid = np.linspace(-12.0, 12.0, 20_001)
+    weight = np.exp(-0.5 * grid**2)
+    expected = np.average(expit(1.3 * (mean + sd * grid)), weights=weight)
+    found, _ = tempered(np.array([1.3 * mean]), np.array([mean]), np.array([sd**2]))
+    assert expit(found[0]) == pytest.approx(expected, abs=0.02)
+
+
+def test_a_score_of_zero_or_next_to_it_has_even_odds():
+    score = np.array([0.0, 1e-310, -1e-200, 1e-100])
+    link = BinaryLink(1.0, np.array([1.0, 2.0, 2.0, 1.0]), 1.0)
+    np.testing.assert_allclose(link.probabilities(score, np.full(4, 1e3)), 0.5)
+    link = MulticlassLink(1.0, np.array([1.0, 0.1]), 1.0)
+    even = link.probabilities(np.zeros((2, 4)), np.full((2, 4), 1e3))
+    np.testing.assert_allclose(even, 0.25)
+
+
+def test_the_less_is_known_of_a_score_the_closer_are_the_odds_to_even():
+    """As the variance grows without end they end there; logits of known scores are linear."""
+    variance = np.array([0.0, 1.0, 10.0, 1e3, 1e9])
+    link = BinaryLink(1.0, np.array([1.0, 2.0, 2.0, 1.0]), 1.0)
+    upper = link.probabilities(np.full(5, 3.0), variance)[:, 1]
+    assert logit(upper[0]) == pytest.approx(4.0)
+    assert np.all(np.diff(upper) < 0)
+    assert upper[-1] == pytest.approx(0.5, abs=1e-4)
+    scores = np.tile([3.0, 1.0, 0.0], (5, 1))
+    many = MulticlassLink(1.0, np.array([1.0, 0.1]), 1.0)
+    top = many.probabilities(scores, variance[:, None] * [0.0, 1.0, 1.0])[:, 0]
+    assert np.all(np.diff(top) < 0)
+    assert top[-1] == pytest.approx(1 / 3, abs=1e-4)
 
 
 def test_links_never_change_the_predicted_class():
     rng = np.random.default_rng(2)
-    scores = 3.0 * rng.standard_normal(5000)
-    binary = BinaryLink(1.0, rng.uniform(0.1, 3.0, 4)).probabilities(scores)
-    np.testing.assert_array_equal(binary.argmax(axis=1), scores > 0)
-    assert np.all(np.diff(binary[np.argsort(scores), 1]) >= 0)
-    many = 2.0 * rng.standard_normal((5000, 5))
-    multi = MulticlassLink(1.0, rng.uniform(0.1, 3.0, 2)).probabilities(many)
+    scores, variance = 3.0 * rng.standard_normal(5000), rng.gamma(0.5, 4.0, 5000)
+    link = BinaryLink(1.0, rng.uniform(0.1, 3.0, 4), 0.8)
+    np.testing.assert_array_equal(link.probabilities(scores, variance).argmax(axis=1), scores > 0)
+    alike = link.probabilities(scores, np.full(5000, 2.0))
+    assert np.all(np.diff(alike[np.argsort(scores), 1]) >= 0)
+    many, variance = 2.0 * rng.standard_normal((5000, 5)), rng.gamma(0.5, 4.0, (5000, 5))
+    multi = MulticlassLink(1.0, rng.uniform(0.1, 3.0, 2), 0.8).probabilities(many, variance)
     np.testing.assert_array_equal(multi.argmax(axis=1), many.argmax(axis=1))
     np.testing.assert_allclose(multi.sum(axis=1), 1.0)
 
@@ -51,12 +70,19 @@ def test_pseudo_likelihood_slopes_give_the_pseudo_likelihood():
     log_psi = [-np.maximum(1.0 - sign * scores, 0.0) for sign in (-1.0, 1.0)]
     expected = expit(log_psi[1] - log_psi[0])
     link = BinaryLink(1.0, np.array([1.0, 2.0, 2.0, 1.0]))
-    np.testing.assert_allclose(link.probabilities(scores)[:, 1], expected)
+    np.testing.assert_allclose(link.probabilities(scores, np.zeros(61))[:, 1], expected)
+    scores = np.random.default_rng(0).standard_normal((40, 3))
+    rival = [np.delete(scores, k, axis=1).max(axis=1) for k in range(3)]
+    psi = np.exp(-np.maximum(1.0 + np.transpose(rival) - scores, 0.0))
+    many = MulticlassLink(1.0, np.array([1.0, 0.0]))
+    expected = psi / psi.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(many.probabilities(scores, np.zeros((40, 3))), expected)
 
 
 def test_few_rows_stay_near_the_pseudo_likelihood():
-    link = fit_link(np.array([0.3, -0.2]), np.array([1, 0]), np.ones(2), 1.0, 1.0)
+    link = fit_link(np.array([0.3, -0.2]), np.ones(2), np.array([1, 0]), np.ones(2), 1.0, 1.0)
     np.testing.assert_allclose(link.slopes, [1.0, 2.0, 2.0, 1.0], rtol=0.5)
+    assert link.caution == pytest.approx(1.0, rel=0.5)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -65,16 +91,16 @@ def test_the_link_is_where_the_penalised_likelihood_is_largest(n_classes):
     label = rng.integers(n_classes, size=400)
     scores = rng.standard_normal((400, n_classes)) + 1.5 * np.eye(n_classes)[label]
     scores = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
-    weight = rng.uniform(0.5, 2.0, 400)
-    found = fit_link(scores, label, weight, 1.0, 1.0)
-    centre = np.log([1.0, 2.0, 2.0, 1.0] if n_classes == 2 else [1.0, 0.1])
+    weight, variance = rng.uniform(0.5, 2.0, 400), rng.uniform(0.0, 2.0, scores.shape)
+    found = fit_link(scores, variance, label, weight, 1.0, 1.0)
+    centre = np.log([1.0, 2.0, 2.0, 1.0, 1.0] if n_classes == 2 else [1.0, 0.1, 1.0])
 
-    def penalised(log_slopes):
-        probability = type(found)(1.0, np.exp(log_slopes)).probabilities(scores)
-        fit = weight @ np.log(probability[np.arange(400), label])
-        return fit - 0.5 * np.sum((log_slopes - centre) ** 2)
+    def penalised(logs):
+        link = type(found)(1.0, np.exp(logs[:-1]), np.exp(logs[-1]))
+        fit = weight @ np.log(link.probabilities(scores, variance)[np.arange(400), label])
+        return fit - 0.5 * np.sum((logs - centre) ** 2)
 
-    best = np.log(found.slopes)
+    best = np.log([*found.slopes, found.caution])
     for k in range(len(best)):
         for move in (-0.02, 0.02):
             assert penalised(best + move * np.eye(len(best))[k]) < penalised(best)

@@ -1,9 +1,13 @@
-"""Probabilities do not depend on whether equal rows are joined."""
+"""Probabilities: equal rows that are joined or not, rows unlike those of training."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.calibration import fit_link
 
 
 def _yes_or_no(n_rows, seed, n_classes):
@@ -46,3 +50,103 @@ def test_the_scale_of_small_weights_does_not_matter_to_the_link():
     plain = BayesianLinearSVC(random_state=0).fit(X, y)
     scaled = BayesianLinearSVC(random_state=0, C=500.0).fit(X, y, np.full(500, 1.0 / 500.0))
     assert np.abs(plain.predict_proba(X) - scaled.predict_proba(X)).mean() < 0.05
+
+
+def _unlike(n_rows, seed, distance, n_classes=2):
+    """Rows of 30 features at some distance, with the same overlap of labels at any."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, 30))
+    slopes = np.random.default_rng(9).standard_normal((n_classes, 30)) / np.sqrt(10.0)
+    return distance * X, (X @ slopes.T + rng.gumbel(size=(n_rows, n_classes))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_far_from_those_of_training_are_not_judged_boldly(n_classes):
+    """Their scores are large, and known badly. By the mean scores alone the log loss was 1.3."""
+    losses = []
+    for seed in range(3):
+        X, y = _unlike(80, seed, 1.0, n_classes)
+        model = BayesianLinearSVC(random_state=0, n_draws=250).fit(X, y)
+        losses.append(_log_loss(model, *_unlike(5000, 100 + seed, 4.0, n_classes)))
+    assert np.mean(losses) < np.log(n_classes)
+
+
+def test_probabilities_of_ordinary_rows_gain_from_caution_when_rows_are_few():
+    losses = []
+    for seed in range(5):
+        X, y = _unlike(40, seed, 1.0)
+        model = BayesianLinearSVC(random_state=0, n_draws=250).fit(X, y)
+        new, label = _unlike(5000, 100 + seed, 1.0)
+        cautious = _log_loss(model, new, label)
+        model.link_ = replace(model.link_, caution=0.0)
+        losses.append([cautious, _log_loss(model, new, label)])
+    cautious, bold = np.mean(losses, axis=0)
+    assert cautious < min(np.log(2.0), 0.8 * bold)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+def test_the_most_probable_class_is_the_predicted_one(n_classes, multi_class):
+    X, y = _unlike(60, 0, 1.0, n_classes)
+    model = BayesianLinearSVC(random_state=0, n_draws=100, multi_class=multi_class).fit(X, y)
+    new = _unlike(5000, 1, 3.0)[0]
+    chosen = model.classes_[model.predict_proba(new).argmax(axis=1)]
+    np.testing.assert_array_equal(chosen, model.predict(new))
+
+
+def test_a_few_words_say_less_than_many():
+    """A text of one word that was seen once, beside one of all words that go with a class."""
+    rng = np.random.default_rng(3)
+    y = np.arange(200) % 2
+    rate = np.where(y[:, None] == 1, 1.5, 0.5) * np.ones(1200)
+    X = sparse.csr_matrix(rng.poisson(0.02 * rate).astype(float))
+    model = BayesianLinearSVC(random_state=0, n_draws=100).fit(X, y)
+    texts = sparse.random_array((200, 1200), density=4 / 1200, rng=rng, format="csr")
+    score, sd = model.decision_function(texts, return_std=True)
+    certain = replace(model.link_, caution=0.0).probabilities(score, sd**2)
+    found = model.predict_proba(texts)
+    assert model.link_.caution > 0.0
+    assert np.all(np.abs(found - 0.5) <= np.abs(certain - 0.5))
+
+
+def _margins(mean, label):
+    """By how much the score of the own class is ahead."""
+    if mean.ndim == 1:
+        return np.where(label == 1, mean, -mean)
+    own = np.arange(mean.shape[1]) == label[:, None]
+    return mean[own] - np.where(own, -np.inf, mean).max(axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_classes", "multi_class"), [(2, "crammer_singer"), (3, "crammer_singer"), (3, "ovr")]
+)
+def test_scores_without_a_row_are_those_of_refits(n_classes, multi_class, monkeypatch):
+    """Few rows for their weights, where leaving one out matters most, and laws are not normal."""
+    taken = []
+
+    def spy(*given):
+        taken.append(given)
+        return fit_link(*given)
+
+    monkeypatch.setattr("bayesmargin.models.linear_fit.fit_link", spy)
+    X, y = _unlike(60, 0, 1.0, n_classes)
+    model = BayesianLinearSVC(random_state=0, multi_class=multi_class, n_draws=500)
+    model.fit(X, y)
+    mean, variance, label = taken[0][:3]  # rows are in an order of their own
+    refits = []
+    for row in range(60):
+        rest = np.arange(60) != row
+        coef, intercept = model.fit(X[rest], y[rest])._draws()
+        refits.append(coef @ X[row] + intercept)
+    draws = np.stack(refits, axis=1)  # (draw, row, block)
+    expected = draws.mean(axis=0)
+    leader = expected.argmax(axis=1)[None, :, None]
+    if n_classes == 2:
+        draws, expected = draws[..., 0], expected[:, 0]
+    else:
+        draws = draws - np.take_along_axis(draws, leader, axis=2)
+    width = draws.var(axis=0).mean()
+    assert variance.mean() == pytest.approx(width, rel=0.15)
+    ahead = _margins(mean, label).mean(), _margins(expected, y).mean()
+    assert abs(ahead[0] - ahead[1]) < 0.1 * np.sqrt(width)

@@ -9,11 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.beliefs import Belief
-from bayesmargin.calibration import MAX_DRAWS, MAX_ROWS, Link, fit_link, leave_one_out
+from bayesmargin.calibration import MAX_ROWS, Link, fit_link
 from bayesmargin.chains import n_threads
 from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.leaving_out import leave_one_out, leave_one_out_jointly
 from bayesmargin.models.one_vs_rest import all_classes
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
+from bayesmargin.models.spread import score_variance
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.rows.files import FileRows
@@ -30,6 +32,7 @@ from bayesmargin.types import FloatArray, IntArray
 MERGE_LIMIT = 20_000
 THREADS = 4  # at most, of the calibration
 CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
+CALIBRATION_SCORES = 8_000_000  # scores that it weighs, if that leaves it some hundred draws
 
 
 @dataclass(frozen=True)
@@ -220,12 +223,11 @@ def calibrate(
     smaller than one on average count relative to one another.
     """
     flat = weights.reshape(-1, weights.shape[-1])
-    affordable = _affordable_draws(flat)
+    n_rows, n_blocks = data.values.shape[0], 1 if data.n_classes == 2 else data.n_classes
+    affordable = _affordable_draws(flat, min(n_rows, MAX_ROWS) * n_blocks)
     if affordable < len(flat):
         flat = flat[np.linspace(0, len(flat) - 1, affordable).astype(int)]
-    n_blocks = 1 if data.n_classes == 2 else data.n_classes
     coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
-    n_rows = data.values.shape[0]
     if isinstance(data.values, FileRows):
         chosen, values = data.values.sample(MAX_ROWS, rng)
         data.values.kept = None
@@ -237,35 +239,45 @@ def calibrate(
     if sparse.issparse(values):  # smaller steps, as several are held at once, whatever ``n_jobs``
         threads, step = n_threads(settings.n_jobs, THREADS), max(1, step // THREADS)
 
-    def left_out(start: int) -> FloatArray:
-        scores = draw_scores(values[start : start + step], coef, intercept)
-        return _left_out(data, chosen[start : start + step], scores, settings)
+    def left_out(start: int) -> tuple[FloatArray, FloatArray]:
+        part = slice(start, start + step)
+        return _left_out(data, chosen[part], values[part], (coef, intercept), settings)
 
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(left_out, range(0, len(chosen), step)))
-    weight = data.weight[chosen] / min(1.0, data.weight.mean())
-    label = data.label[chosen]
-    return fit_link(np.concatenate(parts), label, weight, settings.C, settings.margin)
+    mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+    typical = min(1.0, data.weight.mean())
+    label, weight = data.label[chosen], data.weight[chosen] / typical
+    return fit_link(mean, variance, label, weight, settings.C * typical, settings.margin)
 
 
-def _affordable_draws(flat: FloatArray) -> int:
-    """Draws that calibration reads: fewer when one of them has millions of weights."""
-    return min(MAX_DRAWS, len(flat), max(32, CALIBRATION_WEIGHTS // flat.shape[1]))
+def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:
+    """Draws that calibration reads: more with few rows, fewer with millions of weights."""
+    useful = max(400, CALIBRATION_SCORES // scores_per_draw)
+    return min(len(flat), useful, max(32, CALIBRATION_WEIGHTS // flat.shape[1]))
 
 
-def _left_out(data: LinearData, index: IntArray, scores: FloatArray, settings: Any) -> FloatArray:
-    """Leave-one-out scores of some rows from their scores (draw, row, block)."""
+def _left_out(
+    data: LinearData, index: IntArray, values: Any, draws: tuple[FloatArray, ...], settings: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Leave-one-out scores and variances, as the link takes them, of some rows."""
     label, cost = data.label[index], settings.C * np.minimum(data.weight[index], 1.0)
+    own = np.arange(data.n_classes) == label[:, None]
+    if data.n_classes > 2 and settings.multi_class == "crammer_singer":
+        scores = draw_scores(values, *draws)
+        rival = np.where(own, -np.inf, scores).max(axis=2)
+        return leave_one_out_jointly(scores, settings.margin + rival - scores[:, own], cost)
+    own = own[:, 1:] if data.n_classes == 2 else own
+    coef, intercept = (part.mean(axis=0) for part in draws)
+    mean, variance = leave_one_out(
+        values @ coef.T + intercept,
+        score_variance(values, *draws),
+        np.where(own, 1.0, -1.0),
+        settings.margin,
+        np.broadcast_to(cost[:, None], own.shape),
+    )
     if data.n_classes == 2:
-        single = scores[..., 0]
-        hinge = np.maximum(settings.margin - np.where(label == 1, 1.0, -1.0) * single, 0.0)
-        return leave_one_out(single, hinge, cost)
-    own = np.take_along_axis(scores, label[None, :, None], axis=2)
-    if settings.multi_class == "ovr":
-        sign = np.where(np.arange(data.n_classes) == label[:, None], 1.0, -1.0)
-        hinge = np.maximum(settings.margin - sign * scores, 0.0).sum(axis=2)
-    else:
-        rivals = np.where(np.arange(data.n_classes) == label[:, None], -np.inf, scores)
-        hinge = np.maximum(settings.margin + rivals.max(axis=2) - own[..., 0], 0.0)
-    centred = scores - scores.mean(axis=2, keepdims=True)
-    return leave_one_out(centred, hinge, cost)
+        return mean[:, 0], variance[:, 0]
+    leader = mean.argmax(axis=1)[:, None]
+    both = variance + np.take_along_axis(variance, leader, axis=1)  # classes are independent
+    return mean, np.where(np.arange(data.n_classes) == leader, 0.0, both)

@@ -12,6 +12,7 @@ from bayesmargin.calibration import Link
 from bayesmargin.distributed import is_collection
 from bayesmargin.inputs import require_numbers
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
+from bayesmargin.models.spread import contrast_variance, score_variance
 from bayesmargin.posterior import Posterior
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.matching import matched_rows
@@ -19,6 +20,7 @@ from bayesmargin.rows.sparse import canonical
 from bayesmargin.types import FloatArray, IntArray
 
 ROW_TYPES = [np.float64, np.float32]
+SPREAD_DRAWS = 200  # at most, that say how well a score is known when probabilities are asked for
 
 
 class LinearPredictions(BaseEstimator):
@@ -74,20 +76,8 @@ class LinearPredictions(BaseEstimator):
         return (scores, self._score_sd(X)) if return_std else (scores,)
 
     def _score_sd(self, X: Any) -> FloatArray:
-        coef, intercept = self._draws()
-        count, blocks, n_features = coef.shape
-        if n_features > FULL_COVARIANCE:
-            step = rows_at_a_time(count * blocks, wide=True)
-            starts = range(0, X.shape[0], step)
-            parts = [draw_scores(X[a : a + step], coef, intercept).std(axis=0) for a in starts]
-            deviations = np.concatenate(parts) if parts else np.empty((0, blocks))
-        else:
-            deviations = np.empty((X.shape[0], blocks))
-            for k in range(blocks):
-                joint = np.column_stack([coef[:, k], intercept[:, k]])
-                root = np.linalg.qr(joint - joint.mean(axis=0), mode="r") / np.sqrt(count - 1)
-                deviations[:, k] = np.linalg.norm(X @ root[:, :-1].T + root[:, -1], axis=1)
-        return deviations[:, 0] if blocks == 1 else deviations
+        deviations = np.sqrt(score_variance(X, *self._draws()))
+        return deviations[:, 0] if self._n_blocks() == 1 else deviations
 
     def predict(self, X: Any) -> Any:
         """Class with the largest posterior mean score."""
@@ -100,14 +90,25 @@ class LinearPredictions(BaseEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """Posterior predictive probabilities of the classes, calibrated on the training rows.
 
-        The most probable class is the one that :meth:`predict` gives, on every row.
+        The less well a row's score is known, the more cautious they are. The most probable class
+        is the one that :meth:`predict` gives, on every row.
         """
         if is_collection(X):
             return self._on_blocks("predict_proba", X)
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            scores = scores - scores.mean(axis=1, keepdims=True)
-        return self.link_.probabilities(scores)
+        X = self._rows(X)
+        if isinstance(X, FileRows):
+            return np.concatenate([self._probabilities(part) for part in X.parts()])
+        return self._probabilities(X)
+
+    def _probabilities(self, X: Any) -> FloatArray:
+        (scores,) = self._decision(X, return_std=False)
+        coef, intercept = self._draws()
+        some = slice(None, None, -(-len(coef) // SPREAD_DRAWS))
+        if scores.ndim == 1:
+            variance = score_variance(X, coef[some], intercept[some])[:, 0]
+            return self.link_.probabilities(scores, variance)
+        variance = contrast_variance(X, coef[some], intercept[some], scores.argmax(axis=1))
+        return self.link_.probabilities(scores, variance)
 
     def predict_votes(self, X: Any) -> FloatArray:
         """Share of posterior draws that vote for each class: the Gibbs classifier's own law."""

@@ -67,6 +67,7 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
     _require(isinstance(model.link_, kind), "link_")
     _require_array(model.link_.slopes, [slopes], "f", "slopes of the link")
     _require(isinstance(model.link_.margin, float | int), "margin of the link")
+    _require_number(model.link_.caution, "caution of the link")
     _require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
 
 
