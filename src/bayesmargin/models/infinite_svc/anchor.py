@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.models.infinite_svc.coarseness import force_jump, mean_whitened_square
 from bayesmargin.models.infinite_svc.dense import (
     accumulate_outer,
     cholesky,
@@ -97,22 +98,28 @@ def count_update(slot: int, renewal: int, mixture: Mixture) -> None:
     if (components.age[slot] - 1) % renewal != 0:
         return
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
-    size, scale = components.weights.shape[2], base.weight_scale
-    curvature = curvature_share(hinge, components.sharpness[slot], components.weights.shape[1])
+    _, vectors, size = components.weights.shape
+    scale = base.weight_scale
+    curvature = curvature_share(hinge, components.sharpness[slot], vectors)
     used = min(members.shape[0], _SAMPLE)
-    trace = 0.0
+    square = 0.0
     for i in range(used):
         d = members[i * members.shape[0] // used]
         for j in range(size):
-            trace += rows.design[d, j] * rows.design[d, j]
-    trace *= curvature * scale * scale * members.shape[0] / used
+            square += rows.design[d, j] * rows.design[d, j]
+    square /= used
+    trace = square * curvature * scale * scale * members.shape[0]
     if trace < _PRIOR_DOMINATES:
-        components.width[slot] = scale / math.sqrt(1.0 + 2.0 * trace / size)
+        width = scale / math.sqrt(1.0 + 2.0 * trace / size)
+        components.width[slot] = width
+        components.jump[slot] = force_jump(hinge, width * width * square, vectors)
         return
     components.width[slot] = 0.0
     whitener = components.whitener[slot]
     fill_gram(members, rows, _SAMPLE, whitener)
     gram_to_whitener(whitener, curvature, scale)
+    square = mean_whitened_square(whitener, curvature, scale, members.shape[0])
+    components.jump[slot] = force_jump(hinge, square, vectors)
 
 
 @inner_borrowing_jit

@@ -18,6 +18,7 @@ from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.births import auxiliary_weights, start_component
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import change_member
+from bayesmargin.models.infinite_svc.membership import note_move
 from bayesmargin.models.infinite_svc.radii import renew_radii
 from bayesmargin.models.infinite_svc.state import Mixture, close_slot, group_members
 from bayesmargin.models.infinite_svc.weighing import (
@@ -111,7 +112,7 @@ def sweep_assignments(
 ) -> tuple[int, int]:
     """Visit ``visits[begin:]``; return where it stopped and how many rows moved.
 
-    A sweep over all rows leaves ``winner`` and ``pull`` filled for the weights as they are.
+    A sweep over all rows leaves ``winner``, ``pull`` and ``drift`` for the weights as they are.
 
     It stops early only when every slot is in use; the caller makes room and calls again. At the
     end the list of members is brought up to date.
@@ -122,6 +123,7 @@ def sweep_assignments(
     moved, visit = 0, begin
     if begin == 0:
         components.pull[:, :, :] = 0.0
+        components.drift[:, :, :] = 0.0
         renew_radii(assignment, components)
     while components.size[0] < capacity:
         visit, chance, found, best = _pass_stayers(
@@ -145,6 +147,7 @@ def sweep_assignments(
         add_pull(components.pull[target], rows.design[d], rows.labels[d], option, 1.0)
         if target != assignment.slot[d]:
             moved += 1
+            note_move(d, target, option, work.option[0], mixture)
             _move(d, target, mixture, work.features)
     if visit == visits.shape[0]:
         group_members(assignment)

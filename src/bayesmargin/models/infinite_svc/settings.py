@@ -15,6 +15,7 @@ from bayesmargin.samplers.base import require_choice, require_positive
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
 _RENEWAL = 10
 _LEAPFROG_STEPS = 8
+_STEP, _KICK = 0.1, 0.3  # default step of the thermostat, and the kick of a row that shortens it
 # Sweeps of a fit unless told otherwise: those that a second or two allows.
 FEWEST_SWEEPS, MOST_SWEEPS = 100, 2000
 _VISITS = 1e6
@@ -25,11 +26,15 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
 
     Small batches heat the directions that their rows lie in, and one thermostat for an expert
     cannot cool each direction by itself. So the default takes all rows of small components. The
-    kinks of few rows are coarse, and long steps cut their corners: so the thermostat's is short.
+    kinks of few rows are coarse, and long steps cut their corners: so the thermostat's is short,
+    and shorter still where one row changes the force by much (:mod:`.coarseness`). A step that is
+    given is taken as it is.
     """
     rows = 0 if batch_size is None else batch_size
     if name == "ssgnht":
-        return Thermostat(0.1 if step is None else step, inner_steps, rows, 1.0, _RENEWAL)
+        if step is None:
+            return Thermostat(_STEP, inner_steps, rows, 1.0, _RENEWAL, _KICK)
+        return Thermostat(step, inner_steps, rows, 1.0, _RENEWAL)
     if name == "ssgld":
         return Langevin(0.2 if step is None else step, inner_steps, rows, _RENEWAL)
     if name == "hmc":

@@ -168,8 +168,18 @@ def split_merge(
         refresh_anchor(slot, mixture)
     else:
         _accept_merge(right, assignment, components, sides, own, partner)
+    _begin_anew(rng, components, own)
     refresh_anchor(own, mixture)
     return 1 if splitting else -1
+
+
+@inner_borrowing_jit
+def _begin_anew(rng: np.random.Generator, components: Components, slot: int) -> None:
+    """Give a component whose rows are others than before a fresh momentum and, soon, metric."""
+    components.age[slot] = 0
+    for y in range(components.weights.shape[1]):
+        for column in range(components.weights.shape[2]):
+            components.momentum[slot, y, column] = rng.standard_normal()
 
 
 @inner_borrowing_jit
@@ -188,11 +198,7 @@ def _accept_split(
     copy_matrix(sides.weights[1], components.weights[slot])
     components.thermostat[slot] = components.thermostat[own]
     components.sharpness[slot] = components.sharpness[own]
-    components.age[slot] = 0
-    components.age[own] = 0
-    for y in range(components.weights.shape[1]):
-        for column in range(components.weights.shape[2]):
-            components.momentum[slot, y, column] = rng.standard_normal()
+    _begin_anew(rng, components, slot)
     for position in range(right.shape[0]):
         assignment.slot[right[position]] = slot
     group_members(assignment)

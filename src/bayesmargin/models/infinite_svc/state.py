@@ -60,10 +60,12 @@ class Components(NamedTuple):
     form: FloatArray  #: (S, F) coefficients of (x - m)' Psi^-1 (x - m) in the quadratic features
     weights: FloatArray  #: (S, R, n) experts; R = 1 for two classes, else L
     pull: FloatArray  #: (S, R, n) subgradient of sum log psi at the anchor, divided by c
+    drift: FloatArray  #: (S, R, n) what rows that came or left in this sweep added to the pull
     momentum: FloatArray  #: (S, R, n) of the thermostat, in whitened coordinates
     thermostat: FloatArray  #: (S,)
     sharpness: FloatArray  #: (S,) density of the members' slacks at the kink
     whitener: FloatArray  #: (S, n, n) inverse Cholesky factor of the experts' metric
+    jump: FloatArray  #: (S,) of the force where a row changes its state, in whitened coordinates
     width: FloatArray  #: (S,) metric of components that need no whitener; 0 where they do
     age: IntArray  #: (S,) weight updates since birth; the metric is renewed at some of them
     tries: IntArray  #: (2,) Metropolis proposals made and accepted
@@ -114,10 +116,12 @@ def empty_components(
         form=np.zeros((capacity, features)),
         weights=np.zeros(shape),
         pull=np.zeros(shape),
+        drift=np.zeros(shape),
         momentum=np.zeros(shape),
         thermostat=np.ones(capacity),
         sharpness=np.full(capacity, 0.25),
         whitener=np.zeros((capacity, weight_columns, weight_columns)),
+        jump=np.zeros(capacity),
         width=np.zeros(capacity),
         age=np.zeros(capacity, np.int64),
         tries=np.zeros(2, np.int64),

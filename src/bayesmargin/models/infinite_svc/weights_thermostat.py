@@ -13,7 +13,8 @@ diffusion :math:`A` and N coordinates, one step of size h is
 
 the splitting BAOAB, whose positions are right to the last digit where the energy is quadratic. The
 first step of a sweep takes its gradient at the anchor, where it is known exactly without touching a
-row.
+row; its kick is divided between the rows of the last sweep and those of now
+(:mod:`~bayesmargin.models.infinite_svc.membership`).
 
 Momentum and thermostat belong to the component and live on from sweep to sweep. The variates
 :math:`\nu` are those of :mod:`bayesmargin.noise`. Where rows are read, only the contrasts of
@@ -32,6 +33,8 @@ from bayesmargin.models.infinite_svc.anchor import (
     squared_norm,
     whitened_gradient,
 )
+from bayesmargin.models.infinite_svc.coarseness import gentle_step
+from bayesmargin.models.infinite_svc.membership import opening_force, opening_shares
 from bayesmargin.models.infinite_svc.shared import contrast_count, give_shared, take_shared
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
@@ -42,24 +45,25 @@ from bayesmargin.types import FloatArray
 class Thermostat(NamedTuple):
     """Settings of the SSGNHT weights sampler."""
 
-    step: float  #: h, in whitened coordinates
+    step: float  #: h, in whitened coordinates; the longest where kinks shorten it
     steps: int  #: inner steps in a sweep
     batch: int  #: rows of the component used in a step; 0: see ``batch_rows``
     diffusion: float  #: A
     renewal: int  #: sweeps between two estimates of the metric
+    kick: float = math.inf  #: of one row to the momentum, beyond which the step is shortened
 
 
 @inner_borrowing_jit
-def _half_turn(method: Thermostat, square: float, size: int) -> float:
+def _half_turn(step: float, square: float, size: int) -> float:
     """How far a momentum of the given square turns the thermostat in half a step."""
-    return 0.5 * method.step * (square / size - 1.0)
+    return 0.5 * step * (square / size - 1.0)
 
 
 @inner_borrowing_jit
-def _friction_and_noise(method: Thermostat, friction: float) -> tuple[float, float]:
+def _friction_and_noise(step: float, diffusion: float, friction: float) -> tuple[float, float]:
     """Factors of the momentum and of the noise in a step of friction, noise, friction."""
-    half = math.exp(-0.5 * friction * method.step)
-    return half * half, half * math.sqrt(2.0 * method.diffusion * method.step)
+    half = math.exp(-0.5 * friction * step)
+    return half * half, half * math.sqrt(2.0 * diffusion * step)
 
 
 @inner_borrowing_jit
@@ -71,21 +75,25 @@ def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: Floa
     _, _, components, base, hinge = mixture
     weights, momentum = components.weights[slot].reshape(-1), components.momentum[slot].reshape(-1)
     pull, width = components.pull[slot].reshape(-1), components.width[slot]
+    drift = components.drift[slot].reshape(-1)
     precision = 1.0 / (base.weight_scale * base.weight_scale)
-    scaled, size = method.step * width, weights.shape[0]
+    step = gentle_step(method.step, method.kick, components.jump[slot])
+    scaled, size = step * width, weights.shape[0]
+    kick, left_out = opening_shares(components.age[slot])
     square = 0.0
     for i in range(size):
-        momentum[i] -= scaled * (precision * weights[i] - hinge.cost * pull[i])
+        data = pull[i] - left_out * drift[i]
+        momentum[i] -= kick * scaled * (precision * weights[i] - hinge.cost * data)
         square += momentum[i] * momentum[i]
-    friction = components.thermostat[slot] + _half_turn(method, square, size)
-    damping, spread = _friction_and_noise(method, friction)
+    friction = components.thermostat[slot] + _half_turn(step, square, size)
+    damping, spread = _friction_and_noise(step, method.diffusion, friction)
     square = 0.0
     for i in range(size):
         value = damping * momentum[i] + spread * noise[i]
         weights[i] += 0.5 * scaled * (momentum[i] + value)
         momentum[i] = value
         square += value * value
-    components.thermostat[slot] = friction + _half_turn(method, square, size)
+    components.thermostat[slot] = friction + _half_turn(step, square, size)
 
 
 @inner_borrowing_jit
@@ -100,25 +108,28 @@ def _steps_of_contrasts(
     take_shared(weights, shared)
     take_shared(momentum, shared_momentum)
     kick = noise.reshape(weights.shape)
+    step = gentle_step(method.step, method.kick, components.jump[slot])
     friction, size = components.thermostat[slot], contrast_count(weights)
     used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
     for turn in range(method.steps):
-        batch = 0 if turn == 0 else used
-        whitened_gradient(source, slot, batch, mixture, scores, gradient, force)
+        if turn == 0:
+            opening_force(slot, mixture, gradient, force)
+        else:
+            whitened_gradient(source, slot, used, mixture, scores, gradient, force)
         fill_noise(source, noise)
         take_shared(kick, shared)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
-                momentum[y, j] -= method.step * force[y, j]
-        friction += _half_turn(method, squared_norm(momentum), size)
-        damping, spread = _friction_and_noise(method, friction)
+                momentum[y, j] -= step * force[y, j]
+        friction += _half_turn(step, squared_norm(momentum), size)
+        damping, spread = _friction_and_noise(step, method.diffusion, friction)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 value = damping * momentum[y, j] + spread * kick[y, j]
                 force[y, j] = momentum[y, j] + value
                 momentum[y, j] = value
-        add_unwhitened(width, whitener, force, 0.5 * method.step, weights)
-        friction += _half_turn(method, squared_norm(momentum), size)
+        add_unwhitened(width, whitener, force, 0.5 * step, weights)
+        friction += _half_turn(step, squared_norm(momentum), size)
     components.thermostat[slot] = friction
     give_shared(weights, shared, base.weight_scale)
     give_shared(momentum, shared_momentum, 1.0)
