@@ -78,8 +78,8 @@ class InfiniteSVC(MixtureClassifier):
         :math:`16\sqrt{n_k}`, which keeps the noise of the gradient small in components of any size.
         Small batches are faster and biased: they find too many components.
     step : float or None
-        Step size of these methods and of HMC in whitened coordinates; None: 0.1 for "ssgnht", else
-        0.2.
+        Step size of these methods and of HMC in whitened coordinates; None: 0.2, for "ssgnht" 0.1
+        and down to 0.02 in components where single rows bend the energy much.
     fit_intercept : bool
         Whether every expert has an intercept (with the prior of the other weights).
     prediction : {"probability", "vote", "score", "hard", "gibbs"}
