@@ -72,6 +72,7 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
 
 
 def _medlda(model: Any, features: int, n_classes: int) -> None:
+    from bayesmargin.models.medlda.brevity import Brevity
     from bayesmargin.models.medlda.conditionals import padded
     from bayesmargin.models.medlda.expected import ExpectedTopics
     from bayesmargin.models.medlda.labels import LabelCode
@@ -84,11 +85,19 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
     training = model._training
     _require(isinstance(training, Training) and isinstance(training.code, LabelCode), "_training")
     _require(isinstance(training.resolved, Resolved) and training.n_words == features, "_training")
-    _require(isinstance(model._link, ScoreLink), "_link")
-    _require_number(model._link.slope, "_link")
-    _require_number(model._link.threshold, "_link")
-    if model._link.thresholds is not None:
-        _require_array(model._link.thresholds, [len(model.classes_)], "f", "_link")
+    link = model._link
+    if link is not None:  # it is learned when it is first needed
+        _require(isinstance(link, ScoreLink), "_link")
+        _require_number(link.slope, "_link")
+        _require_number(link.threshold, "_link")
+        if link.thresholds is not None:
+            _require_array(link.thresholds, [len(model.classes_)], "f", "_link")
+        if link.brevity is not None:
+            _require(isinstance(link.brevity, Brevity), "_link")
+            for scores in (link.brevity.wordless, link.brevity.shares):
+                _require_array(scores, [training.code.n_classifiers], "f", "_link")
+            _require_number(link.brevity.share_words, "_link")
+            _require_number(link.brevity.doubt_words, "_link")
     _require_array(training.known, [features], "b", "_training")
     _require_array(training.n_labelled, [training.code.n_classifiers], "f", "_training")
     _require_number(training.resolved.alpha, "alpha")

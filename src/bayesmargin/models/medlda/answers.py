@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.documents import to_documents
+from bayesmargin.models.medlda.documents import Documents, to_documents
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.reading import read_counts
 from bayesmargin.models.medlda.training import Training
@@ -21,18 +21,27 @@ class AnswersMixin(TransformerMixin):
 
     n_jobs: int | None
     _training: Training
-    _link: ScoreLink
+    _link: ScoreLink | None
 
     def _counts(self, X: Any) -> Any:
         """Checked word counts of new documents."""
         check_is_fitted(self)
         return read_counts(self, X)
 
-    def _infer(self, X: Any, draws: int | None = None) -> tuple[FloatArray, FloatArray]:
-        documents = to_documents(self._counts(X))
+    def _infer_documents(
+        self, documents: Documents, draws: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         self._require_draws(draws)
         self._training.n_threads = count_threads(self.n_jobs)
         return self._training.infer(documents, draws)
+
+    def _scores(self, X: Any, draws: int | None = None) -> FloatArray:
+        """Scores that answers rest on (n, L); those of draws are what the draws say."""
+        documents = to_documents(self._counts(X))
+        scores = self._infer_documents(documents, draws)[1]
+        if draws is not None:
+            return scores
+        return self.link_.settle(scores, self._training.known_lengths(documents))
 
     def _require_draws(self, draws: int | None) -> None:
         """Refuse to average over more draws than every chain has kept."""
@@ -49,10 +58,13 @@ class AnswersMixin(TransformerMixin):
 
     def transform(self, X: Any) -> FloatArray:
         """Topic proportions of documents (n, K): posterior means, rows sum to 1."""
-        return self._infer(X)[0]
+        return self._infer_documents(to_documents(self._counts(X)))[0]
 
     def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
         """Posterior means of the scores, topics integrated out.
+
+        Those of short documents lie between what their words say and the scores of the classes'
+        shares in training, which a document without words has.
 
         With ``draws`` they are averaged over that many last draws of topics and weights in every
         chain; no more than the ``n_draws`` that are kept.
@@ -61,7 +73,7 @@ class AnswersMixin(TransformerMixin):
         -------
         scores : ndarray of shape (n,) for two classes, else (n, L)
         """
-        scores = self._infer(X, draws)[1]
+        scores = self._scores(X, draws)
         return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
 
     def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
@@ -74,20 +86,28 @@ class AnswersMixin(TransformerMixin):
             from bayesmargin.distributed.predicting import on_blocks
 
             self._require_draws(draws)
+            _ = self.link_  # once, and not for every block
             return on_blocks(self, "predict", X, draws=draws)
-        scores = self._infer(X, draws)[1]
-        return self._training.code.decide(scores, self._link.cut)
+        scores = self._scores(X, draws)
+        return self._training.code.decide(scores, self.link_.cut)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities (n, L), calibrated on documents held out from training.
 
         For label sets each column is the probability of its own label.
         """
-        scores = self._infer(X)[1]
-        return self._link.probabilities(scores, self._training.code.several)
+        scores = self._scores(X)
+        return self.link_.probabilities(scores, self._training.code.several)
 
     @property
     def link_(self) -> ScoreLink:
-        """Slope of the probabilities and thresholds of label sets."""
+        """Slope of the probabilities, thresholds of label sets, and what short documents have.
+
+        After ``partial_fit`` it is learned when first asked for: a stream of small parts would
+        spend most of its time on it.
+        """
         check_is_fitted(self)
+        if self._link is None:
+            self._training.n_threads = count_threads(self.n_jobs)
+            self._link = self._training.link()
         return self._link

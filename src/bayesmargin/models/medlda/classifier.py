@@ -203,7 +203,7 @@ class MedLDAClassifier(
         if is_collection(X):
             from bayesmargin.distributed.medlda import fit_documents
 
-            return self._finish(fit_documents(self, X, y))
+            return self._finish(fit_documents(self, X, y), links=True)
         documents, y = read_training(self, X, y)
         with self._checkpointing(documents, y) as checkpoint:
             code = learn_code(y)
@@ -213,7 +213,7 @@ class MedLDAClassifier(
                 training.run(self, documents, signs, checkpoint)
             finally:
                 training.close()
-            return self._finish(training)
+            return self._finish(training, links=True)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "MedLDAClassifier":
         """Go on with further documents: one pass over them in minibatches.
@@ -272,14 +272,15 @@ class MedLDAClassifier(
         threads = count_threads(self.n_jobs)
         return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 
-    def _finish(self, training: Training) -> "MedLDAClassifier":
+    def _finish(self, training: Training, links: bool = False) -> "MedLDAClassifier":
+        """Show what was learned; ``links`` says to learn probabilities at once."""
         self._training = training
         self.classes_ = training.code.classes
         self.posterior_ = [learner.posterior for learner in training.learners]
         self._first = self.posterior_[: len(training.columns)]
         self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
-        self._link = training.link()
+        self._link = training.link() if links else None
         return self
 
     def __sklearn_tags__(self) -> Any:

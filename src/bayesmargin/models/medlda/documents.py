@@ -68,6 +68,35 @@ def keep_words(documents: Documents, known: np.ndarray) -> Documents:
     return Documents(documents.words[kept], ends[documents.offsets])
 
 
+def join(*parts: Documents) -> Documents:
+    """The documents of several corpora, one after the other."""
+    lengths = np.concatenate([part.lengths for part in parts])
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Documents(np.concatenate([part.words for part in parts]), ends)
+
+
+def shorten(documents: Documents, rng: np.random.Generator) -> Documents:
+    """The documents cut to some of their words at random, their number even in the logarithm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.medlda.documents import Documents, shorten
+    >>> cut = shorten(Documents(np.arange(40), np.array([0, 40, 40])), np.random.default_rng(0))
+    >>> cut.lengths
+    array([10,  0])
+    """
+    lengths = documents.lengths
+    kept = np.floor((lengths + 1.0) ** rng.random(len(lengths))).astype(np.int64)
+    kept = np.minimum(kept, lengths)
+    parts = [
+        np.sort(rng.permutation(documents.words[first : first + length])[:size])
+        for first, length, size in zip(documents.offsets[:-1], lengths, kept, strict=True)
+    ]
+    ends = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    return Documents(np.concatenate([documents.words[:0], *parts]), ends)
+
+
 def refuse_text(X: Any, estimator_name: str) -> None:
     """Say how to count words when documents come as text or as lists of tokens."""
     if len(getattr(X, "shape", ())) > 1:

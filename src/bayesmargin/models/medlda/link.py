@@ -10,15 +10,18 @@ its negative side, so that its scores seldom reach those of a common one; its th
 large a share of the held-out documents lies above as has the label in training. The labels of the
 held-out documents then choose between these thresholds, one for all classes, and mixtures, by the
 sum of micro- and macro-averaged F1.
+
+Documents of few words have scores of their own (:mod:`.brevity`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit, log_softmax, logit, softmax
 
+from bayesmargin.models.medlda.brevity import Brevity, fit_brevity
 from bayesmargin.types import FloatArray, IntArray
 
 _LARGEST_SLOPE = 1e3
@@ -26,11 +29,16 @@ _LARGEST_SLOPE = 1e3
 
 @dataclass(frozen=True)
 class ScoreLink:
-    """Slope of the probabilities, and for label sets a threshold a class beside the common one."""
+    """Slope of the probabilities, and for label sets a threshold a class beside the common one.
+
+    ``brevity`` is what becomes of the scores of short documents; None in models saved before there
+    was any.
+    """
 
     slope: float
     threshold: float = 0.0
     thresholds: FloatArray | None = None
+    brevity: Brevity | None = None
 
     @property
     def cut(self) -> Any:
@@ -46,6 +54,16 @@ class ScoreLink:
             return np.column_stack([1.0 - second, second])
         return softmax(self.slope * scores, axis=1)
 
+    def log_likelihood(self, scores: FloatArray, signs: IntArray, several: bool) -> float:
+        """Logarithm of the probability of labels given by their signs."""
+        if several or scores.shape[1] == 1:
+            return float(log_expit(self.slope * signs * (scores - self.cut)).sum())
+        return float(log_softmax(self.slope * scores, axis=1)[signs > 0].sum())
+
+    def settle(self, scores: FloatArray, lengths: IntArray) -> FloatArray:
+        """Scores of documents with so many words that training has met."""
+        return scores if self.brevity is None else self.brevity.settle(scores, lengths)
+
 
 def fit_link(
     scores: FloatArray, signs: IntArray, prevalence: FloatArray, several: bool, margin: float
@@ -57,19 +75,39 @@ def fit_link(
     """
     threshold = best_threshold(scores, signs) if several else 0.0
     thresholds = class_thresholds(scores, signs, prevalence, threshold) if several else None
-    centred = scores - (threshold if thresholds is None else thresholds)
 
     def loss(log_slope: float) -> float:
-        slope = np.exp(log_slope)
-        if several or scores.shape[1] == 1:
-            likelihood = log_expit(slope * signs * centred).sum()
-        else:
-            likelihood = log_softmax(slope * scores, axis=1)[signs > 0].sum()
+        link = ScoreLink(float(np.exp(log_slope)), threshold, thresholds)
         # A weak prior at one unit of odds a margin keeps the slope finite when all is separable.
-        return float(-likelihood + 0.5 * (log_slope + np.log(margin)) ** 2)
+        doubt = 0.5 * (log_slope + np.log(margin)) ** 2
+        return float(doubt - link.log_likelihood(scores, signs, several))
 
     found = minimize_scalar(loss, bounds=(-25.0, np.log(_LARGEST_SLOPE)), method="bounded")
     return ScoreLink(float(np.exp(found.x)), threshold, thresholds)
+
+
+def learn_brevity(
+    link: ScoreLink,
+    scores: FloatArray,
+    lengths: IntArray,
+    signs: IntArray,
+    wordless: FloatArray,
+    shares: FloatArray,
+    several: bool,
+) -> ScoreLink:
+    """The link with what documents of many lengths teach about short ones.
+
+    ``wordless`` are the scores without words, ``shares`` those of the labels in training.
+    """
+    if several or len(shares) == 1:
+        rest = link.cut + logit(shares) / link.slope
+    else:  # probabilities of one label of many do not change with the level of the scores
+        logs = np.log(shares)
+        rest = wordless.mean() + (logs - logs.mean()) / link.slope
+    found = fit_brevity(
+        scores, lengths, wordless, rest, lambda s: link.log_likelihood(s, signs, several)
+    )
+    return replace(link, brevity=found)
 
 
 def choose(scores: FloatArray, cut: Any) -> IntArray:

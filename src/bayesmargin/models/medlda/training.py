@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from bayesmargin.models.medlda.documents import (
     Documents,
     check_counts,
+    join,
     keep_words,
+    shorten,
     to_documents,
 )
 from bayesmargin.models.medlda.labels import LabelCode
@@ -21,7 +23,7 @@ from bayesmargin.models.medlda.learners import (
     growing_size,
     minibatches,
 )
-from bayesmargin.models.medlda.link import ScoreLink, fit_link
+from bayesmargin.models.medlda.link import ScoreLink, fit_link, learn_brevity
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_size
 from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.medlda.prediction import infer
@@ -188,9 +190,7 @@ class Training:
         """Keep the latest held-out documents, :data:`MAX_HELD_OUT` at most."""
         if self.held_out is not None:
             old, old_signs = self.held_out
-            words = np.concatenate([old.words, documents.words])
-            offsets = np.concatenate([old.offsets, old.offsets[-1] + documents.offsets[1:]])
-            documents, signs = Documents(words, offsets), np.concatenate([old_signs, signs])
+            documents, signs = join(old, documents), np.concatenate([old_signs, signs])
         last = np.arange(documents.n_documents)[-MAX_HELD_OUT:]
         self.held_out = (select(documents, last), signs[last])
 
@@ -218,13 +218,24 @@ class Training:
         return np.hstack(shares[:width]) / width, np.mean(chains, axis=0)
 
     def link(self) -> ScoreLink:
-        """Learn probabilities and thresholds on the held-out documents."""
+        """Learn probabilities and thresholds on the held-out documents, whole and shortened."""
         if self.held_out is None:
             raise RuntimeError("no documents were held out")
-        documents, signs = self.held_out
+        held, signs = self.held_out
+        held, several = keep_words(held, self.known), self.code.several
+        nothing = Documents(held.words[:0], np.zeros(2, dtype=np.int64))
+        documents = join(held, shorten(held, np.random.default_rng(self.seed)), nothing)
         _, scores = self.infer(documents, None)
         prevalence = np.clip(self.n_labelled / max(self.n_seen, 1), 0.0, 1.0)
-        return fit_link(scores, signs, prevalence, self.code.several, self.resolved.hinge.margin)
+        whole = scores[: len(signs)]
+        link = fit_link(whole, signs, prevalence, several, self.resolved.hinge.margin)
+        shares = (self.n_labelled + 1.0) / (self.n_seen + 2.0)
+        twice, lengths = np.concatenate([signs, signs]), documents.lengths[:-1]
+        return learn_brevity(link, scores[:-1], lengths, twice, scores[-1], shares, several)
+
+    def known_lengths(self, documents: Documents) -> IntArray:
+        """Words of each document that training has met."""
+        return keep_words(documents, self.known).lengths
 
     def watched_documents(self) -> tuple[Documents, IntArray] | None:
         """Documents that somebody watches the accuracy on, :data:`MAX_HELD_OUT` at most."""
