@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 from scipy import sparse
@@ -64,3 +65,44 @@ def test_predictions_of_blocks_use_the_draws_asked_for(corpus):
     assert (model.predict(X, draws=1) != model.predict(X)).any()
     with pytest.raises(ValueError, match="each chain has kept 10 draws"):
         model.predict(blocks, draws=11)
+
+
+@pytest.fixture(scope="module")
+def sets():
+    """Documents with one to four labels each."""
+    rng = np.random.default_rng(5)
+    own = np.arange(40) % 4 == np.arange(4)[:, None]
+    Y = (rng.random((400, 4)) < 0.35).astype(int)
+    Y[np.arange(400), rng.integers(4, size=400)] = 1
+    return rng.poisson(0.05 + Y @ own), Y
+
+
+def test_label_sets_are_learned_from_collections(client, sets):
+    X, Y = sets
+    alone = MedLDAClassifier(**SETTINGS).fit(X, Y)
+    rows, labels = da.from_array(X, chunks=(150, 40)), da.from_array(Y, chunks=(100, 2))
+    pairs = [dask.delayed((X[:300], Y[:300])), dask.delayed((X[300:], sparse.csr_matrix(Y[300:])))]
+    for collection in [(rows, labels), (rows, Y), (pairs,)]:
+        together = MedLDAClassifier(**SETTINGS).fit(*collection)
+        np.testing.assert_array_equal(together.topics_, alone.topics_)
+        np.testing.assert_array_equal(together.predict(X), alone.predict(X))
+    streamed = MedLDAClassifier(**SETTINGS).partial_fit(rows, labels)
+    assert streamed.predict(X).shape == Y.shape
+    pairs[1] = dask.delayed((X[300:], Y[300:, :3]))
+    with pytest.raises(ValueError, match="differ in the columns of y"):
+        MedLDAClassifier(**SETTINGS).fit(pairs)
+
+
+@pytest.mark.parametrize("labels", ["sets", "two sets", "many", "two"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "transform"])
+def test_answers_of_blocks_are_those_of_one_array(sets, labels, method):
+    X, Y = sets
+    y = {"sets": Y, "two sets": Y[:, :2], "many": np.array(list("abcd"))[Y.argmax(1)]}
+    model = MedLDAClassifier(**SETTINGS).fit(X, y.get(labels, Y[:, 0]))
+    wanted = getattr(model, method)(X)
+    lazy = getattr(model, method)(da.from_array(X, chunks=(150, 40)))
+    assert (lazy.shape, lazy.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), wanted)
+    blocks = [dask.delayed(X[:100]), dask.delayed(sparse.csr_matrix(X[100:]))]
+    found = getattr(model, method)(blocks).compute(scheduler="synchronous")
+    np.testing.assert_array_equal(found, wanted)

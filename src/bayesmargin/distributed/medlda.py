@@ -88,12 +88,16 @@ class DocumentShards:
 
 def open_documents(cluster: Cluster, X: Any, y: Any) -> tuple[DocumentShards, Any, int, Any]:
     """Documents of a collection, their labels, the number of words and the columns' names."""
-    parts, _ = open_partitions(X, y, None)
+    parts, _ = open_partitions(X, y, None, label_sets=True)
     handles = cluster.read(parts)
     facts = cluster.gather([cluster.submit("look", _facts, handle) for handle in handles])
     widths = {fact.n_words for fact in facts}
     if len(widths) > 1:
         raise ValueError(f"partitions differ in their number of columns: {sorted(widths)}")
+    kinds = {fact.label.shape[1:] for fact in facts}
+    if len(kinds) > 1:
+        shapes = sorted(fact.label.shape for fact in facts)
+        raise ValueError(f"partitions differ in the columns of y, which has the shapes {shapes}")
     shards = [cluster.submit("documents", _documents, h, k) for k, h in enumerate(handles)]
     counts = [fact.n_documents for fact in facts]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
@@ -258,7 +262,7 @@ def digest(documents: Documents) -> str:
 def partition_pairs(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     """Partitions ``(counts, labels)`` one after another, the next being read meanwhile."""
     cluster = active_cluster()
-    parts, _ = open_partitions(X, y, None)
+    parts, _ = open_partitions(X, y, None, label_sets=True)
     waiting = cluster.read(parts[:1])
     for number in range(len(parts)):
         shard: Shard = cluster.gather(waiting)[0]

@@ -83,8 +83,13 @@ class Shards:
         return self.cluster.submit_reading(label, function, part, *args)
 
 
-def open_partitions(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
-    """Delayed shards of a collection, and the bytes they take where that is known."""
+def open_partitions(
+    X: Any, y: Any, weight: Any, label_sets: bool = False
+) -> tuple[list[Any], float]:
+    """Delayed shards of a collection, and the bytes they take where that is known.
+
+    With ``label_sets`` labels may also be 0/1 indicator matrices.
+    """
     from dask import delayed
     from dask.delayed import Delayed
 
@@ -94,7 +99,7 @@ def open_partitions(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
                 "a list of delayed partitions holds (X, y) or (X, y, sample_weight) pairs: pass "
                 "no y and no sample_weight beside it"
             )
-        opened = [delayed(_from_pair)(part, k, len(X)) for k, part in enumerate(X)]
+        opened = [delayed(_from_pair)(part, k, len(X), label_sets) for k, part in enumerate(X)]
         return opened, float("nan")
     if y is None:
         raise ValueError("y=None is not allowed: pass the labels as a Dask array or series")
@@ -105,7 +110,9 @@ def open_partitions(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
     weights = [None] * len(blocks) if weight is None else _aligned(X, weight, len(blocks), "weight")
     make = delayed(make_shard, pure=False)
     zipped = zip(blocks, labels, weights, strict=True)
-    opened = [make(b, label, w, k, len(blocks)) for k, (b, label, w) in enumerate(zipped)]
+    opened = [
+        make(b, label, w, k, len(blocks), label_sets) for k, (b, label, w) in enumerate(zipped)
+    ]
     assert all(isinstance(part, Delayed) for part in opened)
     return opened, n_bytes
 
@@ -136,13 +143,14 @@ def _from_frame(frame: Any, weighted: bool, number: int, count: int) -> Any:
     return make_shard(rows, frame[LABEL], weight, number, count)
 
 
-def _from_pair(pair: Any, number: int, count: int) -> Any:
+def _from_pair(pair: Any, number: int, count: int, label_sets: bool) -> Any:
     if not isinstance(pair, list | tuple) or len(pair) not in (2, 3):
         raise PartitionError(
             f"partition {number} of {count} (counted from 0) is not (X, y) or (X, y, sample_weight)"
             f" but a {type(pair).__name__}"
         )
-    return make_shard(pair[0], pair[1], pair[2] if len(pair) == 3 else None, number, count)
+    weight = pair[2] if len(pair) == 3 else None
+    return make_shard(pair[0], pair[1], weight, number, count, label_sets)
 
 
 def _row_blocks(X: Any) -> tuple[list[Any], float]:
@@ -166,13 +174,16 @@ def _aligned(X: Any, y: Any, count: int, name: str) -> list[Any]:
             )
         import dask.array as da
 
-        y = da.from_array(np.asarray(y), chunks=(X.chunks[0],))
+        y = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        if len(y) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and {name} has {len(y)}")
+        y = da.from_array(y, chunks=(X.chunks[0], *y.shape[1:]))
     elif hasattr(X, "chunks") and hasattr(y, "chunks") and not np.isnan(sum(X.chunks[0])):
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         if y.shape[0] != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and {name} has {y.shape[0]}")
-        y = y.rechunk((X.chunks[0],))
+        y = y.rechunk((X.chunks[0], *y.shape[1:]))
     parts = y.to_delayed()
     parts = list(parts.ravel()) if hasattr(parts, "ravel") else list(parts)
     if len(parts) != count:

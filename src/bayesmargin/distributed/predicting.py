@@ -5,24 +5,27 @@ from typing import Any
 import numpy as np
 
 
-def on_blocks(model: Any, method: str, X: Any, **options: Any) -> Any:
+def on_blocks(
+    model: Any, method: str, X: Any, shape: tuple[int | None, Any] | None = None, **options: Any
+) -> Any:
     """``model.method`` of every block of rows, as a lazy Dask array (or a tuple of them).
 
-    ``options`` go to the method.
+    ``shape`` is the number of columns of a result (None: one-dimensional) and its type, where it is
+    not what classifiers of one label a row give; ``options`` go to the method.
     """
     if options.get("return_std"):
         return on_blocks(model, method, X), on_blocks(_Part(model, method, 1), "part", X)
     import dask.array as da
     from dask import delayed
 
-    columns, dtype = _shape(model, method)
+    columns, dtype = shape or _shape(model, method)
     shared = delayed(model)
     blocks, sizes = _blocks(X)
     parts = []
     for block, size in zip(blocks, sizes, strict=True):
         value = delayed(_call)(shared, method, block, options)
-        shape = (size,) if columns is None else (size, columns)
-        parts.append(da.from_delayed(value, shape=shape, dtype=dtype))
+        extent = (size,) if columns is None else (size, columns)
+        parts.append(da.from_delayed(value, shape=extent, dtype=dtype))
     return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 

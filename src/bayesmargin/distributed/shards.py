@@ -41,8 +41,13 @@ class Facts(NamedTuple):
     problem: str | None
 
 
-def make_shard(values: Any, label: Any, weight: Any, number: int, count: int) -> Shard:
-    """Shard from a partition as it comes: array, data frame, or sparse matrix."""
+def make_shard(
+    values: Any, label: Any, weight: Any, number: int, count: int, label_sets: bool = False
+) -> Shard:
+    """Shard from a partition as it comes: array, data frame, or sparse matrix.
+
+    With ``label_sets`` labels may also be a 0/1 indicator matrix.
+    """
     where = f"partition {number} of {count} (counted from 0)"
     names = None
     if hasattr(values, "to_numpy"):
@@ -65,14 +70,15 @@ def make_shard(values: Any, label: Any, weight: Any, number: int, count: int) ->
         values, entries = values.astype(np.float64), entries.astype(np.float64)
     if not np.isfinite(entries).all():
         raise PartitionError(f"{where} holds NaN or infinity: impute or drop such rows first")
-    label = np.asarray(label)
-    if label.shape != (values.shape[0],):
+    label = np.asarray(label.toarray() if sparse.issparse(label) else label)
+    shape = label.shape[:1] if label_sets and label.ndim == 2 else label.shape
+    if shape != (values.shape[0],):
         raise PartitionError(
             f"{where} has {values.shape[0]} rows and labels of shape {label.shape}"
         )
     if weight is not None:
         weight = np.asarray(weight, dtype=float)
-        if weight.shape != label.shape or not np.isfinite(weight).all() or np.any(weight < 0.0):
+        if weight.shape != shape or not np.isfinite(weight).all() or np.any(weight < 0.0):
             raise PartitionError(
                 f"{where}: sample weights are non-negative finite numbers, one a row"
             )

@@ -21,6 +21,7 @@ class AnswersMixin(TransformerMixin):
 
     n_jobs: int | None
     _training: Training
+    _n_features_out: int
     _link: ScoreLink | None
 
     def _counts(self, X: Any) -> Any:
@@ -58,6 +59,8 @@ class AnswersMixin(TransformerMixin):
 
     def transform(self, X: Any) -> FloatArray:
         """Topic proportions of documents (n, K): posterior means, rows sum to 1."""
+        if is_collection(X):
+            return self._on_blocks("transform", X)
         return self._infer_documents(to_documents(self._counts(X)))[0]
 
     def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
@@ -73,6 +76,8 @@ class AnswersMixin(TransformerMixin):
         -------
         scores : ndarray of shape (n,) for two classes, else (n, L)
         """
+        if is_collection(X):
+            return self._on_blocks("decision_function", X, draws=draws)
         scores = self._scores(X, draws)
         return scores[:, 0] if scores.shape[1] == 1 and not self._training.code.several else scores
 
@@ -83,11 +88,7 @@ class AnswersMixin(TransformerMixin):
         paper.
         """
         if is_collection(X):
-            from bayesmargin.distributed.predicting import on_blocks
-
-            self._require_draws(draws)
-            _ = self.link_  # once, and not for every block
-            return on_blocks(self, "predict", X, draws=draws)
+            return self._on_blocks("predict", X, draws=draws)
         scores = self._scores(X, draws)
         return self._training.code.decide(scores, self.link_.cut)
 
@@ -96,8 +97,27 @@ class AnswersMixin(TransformerMixin):
 
         For label sets each column is the probability of its own label.
         """
+        if is_collection(X):
+            return self._on_blocks("predict_proba", X)
         scores = self._scores(X)
         return self.link_.probabilities(scores, self._training.code.several)
+
+    def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
+        """A lazy Dask array of answers, block by block."""
+        from bayesmargin.distributed.predicting import on_blocks
+
+        self._require_draws(options.get("draws"))
+        _ = self.link_  # learned once, and not for every block
+        code, kind = self._training.code, np.dtype(float)
+        columns: int | None = len(code.classes)
+        if method == "transform":
+            columns = self._n_features_out
+        elif method == "predict":
+            columns = columns if code.several else None
+            kind = np.dtype(np.int64) if code.several else code.classes.dtype
+        elif method == "decision_function" and code.n_classifiers == 1 and not code.several:
+            columns = None
+        return on_blocks(self, method, X, (columns, kind), **options)
 
     @property
     def link_(self) -> ScoreLink:
