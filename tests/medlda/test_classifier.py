@@ -416,3 +416,10 @@ def test_questions_about_topics_are_checked():
         model.top_words(n=2.5)
     with pytest.raises(ValueError, match="y holds 3 labels, but there are 40 documents"):
         model.class_topics(X, y[:3])
+
+
+def test_names_for_the_columns_of_an_indicator_matrix_are_refused_at_once():
+    X, Y = np.eye(6, dtype=int), np.eye(6, 3, dtype=int)
+    with pytest.raises(ValueError, match=r"classes=\['a', 'b', 'c'\] are not needed: y is an ind"):
+        small().partial_fit(X, Y, classes=["a", "b", "c"])
+    small().partial_fit(X, Y, classes=range(3)).partial_fit(X, Y, classes=range(3))

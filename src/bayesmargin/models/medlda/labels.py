@@ -81,7 +81,14 @@ def learn_code(y: Any, classes: Any = None) -> LabelCode:
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y")
     if kind == "multilabel-indicator":
-        return LabelCode(np.arange(y.shape[1]), several=True)
+        columns = np.arange(y.shape[1])
+        if classes is not None and not np.array_equal(np.unique(classes), columns):
+            raise ValueError(
+                f"classes={np.asarray(classes).tolist()!r} are not needed: y is an indicator "
+                f"matrix, whose classes are the numbers of its {len(columns)} columns; leave them "
+                "out"
+            )
+        return LabelCode(columns, several=True)
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: {kind}. y must hold one label a document, or be a 0/1 indicator "
