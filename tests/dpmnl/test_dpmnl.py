@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, stats
+from scipy.special import softmax
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
@@ -15,6 +16,7 @@ from bayesmargin.errors import DataError
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
+from bayesmargin.models.dpmnl.prediction import predict_draws, take_draw
 from bayesmargin.models.dpmnl.state import draw_base, empty_experts, start_hyper
 from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log_classes
 
@@ -22,7 +24,7 @@ from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 
 fill_log_classes = from_python(compiled_fill_log_classes)
-ROWS, FEATURES, CLASSES = 3, 1, 2
+SHAPES = [(3, 1, 2), (5, 2, 3)]  # rows, features, classes
 
 
 @jit
@@ -56,17 +58,16 @@ def _statistics(chain: Chain):
             experts.size[0],
             chain.slots[0] == chain.slots[1],
             math.tanh(hyper.log_concentration[0] / 4),
-            math.tanh(hyper.mean[0] / 2),
-            math.tanh(hyper.log_spread[0] / 2),
-            math.tanh(hyper.level[0]),
-            math.tanh(hyper.log_level_spread[0] / 2),
-            math.tanh(experts.mean[slot, 0] / 3),
-            math.tanh(experts.log_variance[slot, 0] / 3),
-            math.tanh(abs(experts.coefficients[slot, 0, 0])),
-            math.tanh(abs(experts.coefficients[slot, 1, 1])),
-            math.tanh(experts.log_scale[slot, 0]),
-            math.tanh(experts.log_scale[slot, 1]),
-            math.tanh(chain.X[0, 0] / 3),
+            *np.tanh(hyper.mean / 2),
+            *np.tanh(hyper.log_spread / 2),
+            *np.tanh(hyper.level),
+            *np.tanh(hyper.log_level_spread / 2),
+            *np.tanh(experts.mean[slot] / 3),
+            *np.tanh(experts.log_variance[slot] / 3),
+            *np.tanh(np.abs(experts.coefficients[slot])).ravel(),
+            *np.tanh(experts.log_scale[slot]),
+            *np.tanh(chain.X[0] / 3),
+            math.tanh(experts.coefficients[slot, -1, 0] * chain.X[0, 0]),
             chain.labels[0] == chain.labels[1],
         ],
         dtype=float,
@@ -75,39 +76,41 @@ def _statistics(chain: Chain):
 
 def _draw_data(chain: Chain, rng):
     for d, slot in enumerate(chain.slots):
-        spread = math.exp(0.5 * chain.experts.log_variance[slot, 0])
-        chain.X[d, 0] = chain.experts.mean[slot, 0] + spread * rng.standard_normal()
-        work = np.empty(CLASSES)
+        spread = np.exp(0.5 * chain.experts.log_variance[slot])
+        chain.X[d] = chain.experts.mean[slot] + spread * rng.standard_normal(chain.X.shape[1])
+        work = np.empty(chain.experts.coefficients.shape[1])
         fill_log_classes(chain.experts.coefficients[slot], chain.X[d], work)
-        chain.labels[d] = rng.random() > math.exp(work[0])
+        below = np.cumsum(np.exp(work))[:-1]
+        chain.labels[d] = np.searchsorted(below, rng.random())
 
 
-def _prior_chain(rng):
-    hyper = start_hyper(FEATURES)
-    hyper.mean[:] = 2.0 * rng.standard_normal(FEATURES)
+def _prior_chain(rng, shape):
+    rows, features, classes = shape
+    hyper = start_hyper(features)
+    hyper.mean[:] = 2.0 * rng.standard_normal(features)
     for part in (hyper.log_spread, hyper.level, hyper.log_level_spread):
-        part[:] = rng.standard_normal(FEATURES)
+        part[:] = rng.standard_normal(features)
     hyper.log_concentration[:] = -3.0 + 2.0 * rng.standard_normal()
     strength = math.exp(hyper.log_concentration[0])
     slots: list[int] = []
-    for _ in range(ROWS):
+    for _ in range(rows):
         weight = np.append(np.bincount(slots) if slots else [], strength).astype(float)
         slots.append(int(rng.choice(len(weight), p=weight / weight.sum())))
-    experts = empty_experts(12, FEATURES, CLASSES)
+    experts = empty_experts(12, features, classes)
     experts.size[0] = max(slots) + 1
     for slot in range(max(slots) + 1):
         draw_base(rng, hyper, experts, slot)
         experts.population[slot] = slots.count(slot)
-    X, labels = np.zeros((ROWS, FEATURES)), np.zeros(ROWS, np.int64)
+    X, labels = np.zeros((rows, features)), np.zeros(rows, np.int64)
     chain = Chain(rng, X, labels, np.array(slots), experts, hyper, 0.5, 5, 3)
     _draw_data(chain, rng)
     return chain
 
 
-def _geweke(number):
+def _geweke(number, shape):
     rng = np.random.default_rng(4)
-    exact = np.array([_statistics(_prior_chain(rng)) for _ in range(number // 2)])
-    chain, values = _prior_chain(rng), []
+    exact = np.array([_statistics(_prior_chain(rng, shape)) for _ in range(number // 2)])
+    chain, values = _prior_chain(rng, shape), []
     for _ in range(number):
         chain.sweep()
         _draw_data(chain, rng)
@@ -118,13 +121,36 @@ def _geweke(number):
     return (draws.mean(axis=0) - exact.mean(axis=0)) / error
 
 
-def test_sampler_leaves_the_joint_invariant():
-    assert np.all(np.abs(_geweke(8_000)) < 4.0)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sampler_leaves_the_joint_invariant(shape):
+    assert np.all(np.abs(_geweke(8_000, shape)) < 4.0)
 
 
 @pytest.mark.slow
-def test_sampler_leaves_the_joint_invariant_at_length():
-    assert np.all(np.abs(_geweke(200_000)) < 4.0)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sampler_leaves_the_joint_invariant_at_length(shape):
+    assert np.all(np.abs(_geweke(200_000, shape)) < 4.0)
+
+
+def test_predictions_are_the_ratio_of_mixed_densities():
+    """Every component of every draw, the fresh one included, written out with SciPy."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    chain, draws = start_chain(rng, X, y, np.arange(60) % 4, 3, 0.2, 10, 5), []
+    for _ in range(5):
+        chain.sweep()
+        draws.append(take_draw(chain))
+    new, joint = 2.0 * rng.normal(size=(7, 3)), np.zeros((7, 3))
+    for draw in draws:
+        np.testing.assert_allclose(np.exp(draw.log_weight).sum(), 1.0)
+        for k, weight in enumerate(np.exp(draw.log_weight)):
+            spread = np.exp(0.5 * draw.experts.log_variance[k])
+            density = stats.norm.pdf(new, draw.experts.mean[k], spread).prod(axis=1)
+            slopes = draw.experts.coefficients[k]
+            chances = softmax(new @ slopes[:, :3].T + slopes[:, 3], axis=1)
+            joint += weight * density[:, None] * chances
+    expected = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(predict_draws(draws, new, 3), expected, rtol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.gibbs import CollapsedChain, draw_weights
@@ -70,6 +70,54 @@ def test_collapsed_chain_visits_the_enumerated_posterior(n_sweeps, tolerance):
         visits[chain.assigned @ powers] += 1
     assert total_variation(visits / visits.sum(), enumerate_collapsed()) < tolerance
     assert (chain.counts.sum(axis=0) == chain.totals).all()
+
+
+def enumerate_uneven(words, lengths, signs, prior_variance):
+    """Posterior of all assignments and the mean of the squared weights, for any lengths."""
+    axis = np.linspace(-9.0, 9.0, 181)
+    grid = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    squares = (grid**2).sum(axis=1)
+    present, rows = lengths > 0, np.repeat(np.arange(len(lengths)), lengths)
+    logs, sizes = [], []
+    for z in assignments(N_TOPICS, len(words)):
+        held = np.zeros((len(lengths), N_TOPICS))
+        np.add.at(held, (rows, z), 1.0)
+        value, size = gammaln(ALPHA + held).sum(), 0.0
+        for k in range(N_TOPICS):
+            counts = np.bincount(words[z == k], minlength=VOCABULARY)
+            value += gammaln(BETA + counts).sum() - gammaln(VOCABULARY * BETA + counts.sum())
+        shares = held[present] / lengths[present, None]
+        for sign in signs[present].T:
+            slack = np.maximum(0.0, MARGIN - sign * (grid @ shares.T)).sum(axis=1)
+            weight = np.exp(-0.5 * squares / prior_variance - COST * slack)
+            value += np.log(weight.sum())
+            size += weight @ squares / weight.sum()
+        logs.append(value)
+        sizes.append(size)
+    chances = normalise(np.array(logs))
+    return chances, chances @ np.array(sizes)
+
+
+def test_collapsed_chain_with_two_labels_uneven_documents_and_an_empty_one():
+    words = np.array([0, 1, 2, 2, 0, 2], dtype=np.int32)
+    documents = Documents(words, np.array([0, 1, 1, 4, 6]))
+    signs = np.array([[1, -1], [1, 1], [-1, 1], [1, 1]], dtype=np.int8)
+    chances, size = enumerate_uneven(words, documents.lengths, signs, 2.0)
+    chain = CollapsedChain(
+        documents, signs, MultiTaskHinge(COST, MARGIN), N_TOPICS, VOCABULARY, ALPHA, BETA, 2.0,
+        np.random.default_rng(1),
+    )  # fmt: skip
+    visits, sizes = np.zeros(64), np.zeros(30_000)
+    powers = 2 ** np.arange(5, -1, -1)
+    for t in range(len(sizes)):
+        chain.sweep()
+        visits[chain.assigned @ powers] += 1
+        sizes[t] = (chain.coef**2).sum()
+    # Topics have no names: the mirrored law is the same law.
+    folded = 0.5 * (visits + visits[::-1]) / visits.sum()
+    assert total_variation(folded, chances) < 0.02
+    means = sizes.reshape(50, -1).mean(axis=1)
+    assert abs(means.mean() - size) < 4.0 * means.std(ddof=1) / np.sqrt(50)
 
 
 def test_weights_of_a_class_have_their_gaussian_conditional():
@@ -157,6 +205,53 @@ def test_passive_aggressive_sweeps_visit_the_enumerated_posterior():
             value -= COST / 2 * (first + np.sqrt(second))
         logs.append(value)
     assert total_variation(visits / visits.sum(), normalise(np.array(logs))) < 0.01
+
+
+def test_absorbed_statistics_are_the_enumerated_means():
+    """Counts, precisions and slopes of documents of 1, 0, 3 and 2 words, three topics, two labels.
+
+    Given the assignments the augmentation variable has the mean 2 / (c rms zeta).
+    """
+    n_topics, rng = 3, np.random.default_rng(2)
+    words = np.array([0, 1, 2, 2, 0, 2], dtype=np.int32)
+    documents = Documents(words, np.array([0, 1, 1, 4, 6]))
+    signs = np.array([[1, -1], [1, 1], [-1, 1], [1, 1]], dtype=np.int8)
+    hinge = MultiTaskHinge(COST, MARGIN)
+    learner = PassiveAggressive(
+        hinge, n_topics, VOCABULARY, 2, ALPHA, BETA, 2.0, rng, n_sweeps=30_000
+    )
+    known = rng.gamma(1.0, 1.0, (VOCABULARY, n_topics)).astype(np.float32)
+    learner.delta[:, :n_topics] = known
+    roots = rng.normal(size=(2, n_topics, n_topics))
+    learner.precision = np.eye(n_topics) / 2.0 + roots @ roots.transpose(0, 2, 1)
+    learner.linear = rng.normal(size=(2, n_topics))
+    learner._refresh_weights()
+    mean, covariance = learner.mean.copy(), learner.covariance.copy()
+    before = learner.precision.copy(), learner.linear.copy()
+    logs_phi = digamma(BETA + known) - digamma(VOCABULARY * BETA + known.sum(axis=0))
+    counts, precision = np.zeros((VOCABULARY, n_topics)), np.zeros_like(before[0])
+    linear = np.zeros_like(before[1])
+    for d, length in enumerate(documents.lengths):
+        part = words[documents.offsets[d] : documents.offsets[d + 1]]
+        states = assignments(n_topics, length) if length else []
+        shares = np.array([np.bincount(z, minlength=n_topics) / length for z in states])
+        if not length:
+            continue
+        first = MARGIN - signs[d] * (shares @ mean.T)
+        spread = np.einsum("sj,ijk,sk->si", shares, covariance, shares)
+        rms = np.sqrt(first**2 + spread)
+        logs = gammaln(ALPHA + length * shares).sum(axis=1) - COST / 2 * (first + rms).sum(axis=1)
+        chances = normalise(logs + logs_phi[part, states].sum(axis=1))
+        for z, chance in zip(states, chances, strict=True):
+            np.add.at(counts, (part, z), chance)
+        weight = COST**2 / 4 * 2.0 / (COST * rms)
+        precision += np.einsum("s,si,sj,sk->ijk", chances, weight, shares, shares)
+        slopes = signs[d] * (COST / 2 + MARGIN * weight)
+        linear += np.einsum("s,si,sk->ik", chances, slopes, shares)
+    learner.absorb(documents, signs, np.arange(4))
+    np.testing.assert_allclose(learner.delta[:, :n_topics] - known, counts, atol=0.02)
+    np.testing.assert_allclose(learner.precision - before[0], precision, atol=0.03)
+    np.testing.assert_allclose(learner.linear - before[1], linear, atol=0.03)
 
 
 def test_absorbing_a_minibatch_adds_its_statistics():
