@@ -8,7 +8,8 @@ from sklearn.metrics import log_loss
 
 from bayesmargin import MedLDAClassifier, load
 from bayesmargin.models.medlda.brevity import Brevity
-from bayesmargin.models.medlda.documents import Documents, shorten
+from bayesmargin.models.medlda.documents import Documents, shorten, to_documents
+from bayesmargin.models.medlda.link import choose
 from bayesmargin.models.medlda.training import Training
 
 N_WORDS = 2000
@@ -73,6 +74,17 @@ def test_without_words_labels_are_as_likely_as_they_are_common():
     nothing = np.zeros((1, 40), dtype=int)
     np.testing.assert_allclose(model.predict_proba(nothing)[0], Y.mean(axis=0), atol=0.04)
     np.testing.assert_array_equal(model.predict(nothing), [[1, 0, 0, 0]])
+
+
+def test_label_sets_of_ordinary_documents_are_those_of_their_scores():
+    """Rare labels of noisy documents, whose thresholds lie far below even odds."""
+    rng = np.random.default_rng(8)
+    own = np.arange(200) % 8 == np.arange(8)[:, None]
+    Y = (rng.random((500, 8)) < 0.12).astype(int)
+    X = sp.csr_matrix(rng.poisson(0.3 + 0.1 * Y @ own))
+    model = MedLDAClassifier(n_topics=10, n_chains=1, random_state=0).fit(X[:300], Y[:300])
+    plain = model._training.infer(to_documents(X[300:]), None)[1]
+    np.testing.assert_array_equal(model.predict(X[300:]), choose(plain, model.link_.cut))
 
 
 def test_long_documents_keep_their_scores(unequal):

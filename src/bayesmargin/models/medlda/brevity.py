@@ -10,7 +10,7 @@ met has the scores
 :math:`s` being those of its words, :math:`s_0` those without words, and :math:`s_\pi` the scores
 whose probabilities are the shares of the classes in training. A document without words has these,
 a long one its own. The lengths m and k maximise the likelihood of the held-out documents, as they
-are and cut to a random number of their words.
+are and cut to a random number of their words (label sets: the centre of their prior).
 """
 
 from collections.abc import Callable
@@ -52,6 +52,11 @@ class Brevity:
         doubt = np.exp(-lengths / self.doubt_words)[:, None]
         start = self.wordless + share * (self.shares - self.wordless)
         return start + (1.0 - doubt) * (scores - self.wordless)
+
+
+def usual_brevity(wordless: FloatArray, shares: FloatArray) -> Brevity:
+    """Lengths m and k at the centre of their prior."""
+    return Brevity(wordless, shares, *(float(v) for v in np.exp(_CENTRE)))
 
 
 def fit_brevity(

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, log_softmax, logit, softmax
 
-from bayesmargin.models.medlda.brevity import Brevity, fit_brevity
+from bayesmargin.models.medlda.brevity import Brevity, fit_brevity, usual_brevity
 from bayesmargin.types import FloatArray, IntArray
 
 _LARGEST_SLOPE = 1e3
@@ -97,17 +97,22 @@ def learn_brevity(
 ) -> ScoreLink:
     """The link with what documents of many lengths teach about short ones.
 
-    ``wordless`` are the scores without words, ``shares`` those of the labels in training.
+    ``wordless`` are the scores without words, ``shares`` those of the labels in training. Label
+    sets have the usual lengths: their thresholds serve F1, not the likelihood, which would draw
+    documents of any length to the shares of the labels, and so below the thresholds.
     """
     if several or len(shares) == 1:
         rest = link.cut + logit(shares) / link.slope
     else:  # probabilities of one label of many do not change with the level of the scores
         logs = np.log(shares)
         rest = wordless.mean() + (logs - logs.mean()) / link.slope
-    found = fit_brevity(
-        scores, lengths, wordless, rest, lambda s: link.log_likelihood(s, signs, several)
-    )
-    return replace(link, brevity=found)
+    if several:
+        return replace(link, brevity=usual_brevity(wordless, rest))
+
+    def likelihood(settled: FloatArray) -> float:
+        return link.log_likelihood(settled, signs, several)
+
+    return replace(link, brevity=fit_brevity(scores, lengths, wordless, rest, likelihood))
 
 
 def choose(scores: FloatArray, cut: Any) -> IntArray:
