@@ -101,12 +101,12 @@ def gradient_noise(
 def gradient_variances(
     target: Target, places: FloatArray, work: Workspace, rng: np.random.Generator, repeats: int
 ) -> FloatArray:
-    """Measured variance of the gradient estimate in each coordinate, mean over some positions."""
-    total = np.zeros(places.shape[1])
+    """Measured variances (place, coordinate) of the gradient estimate at some positions."""
+    found = np.zeros_like(places)
     if np.all(target.strata.take == np.diff(target.strata.start)):
-        return total
+        return found
     noisy = np.empty((repeats, places.shape[1]))
-    for place, truth in zip(places, full_gradients(target, places, work, rng), strict=True):
-        _gradients(target, np.repeat(place[None], repeats, axis=0), rng, work, noisy)
-        total += np.mean((noisy - truth) ** 2, axis=0)
-    return total / len(places)
+    for k, truth in enumerate(full_gradients(target, places, work, rng)):
+        _gradients(target, np.repeat(places[k][None], repeats, axis=0), rng, work, noisy)
+        found[k] = np.mean((noisy - truth) ** 2, axis=0)
+    return found

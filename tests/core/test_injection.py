@@ -41,4 +41,4 @@ def test_an_estimate_of_the_users_is_taken_at_its_word():
 def test_noise_beyond_all_measure_leaves_some_to_inject():
     injection = injected(2.0 * STEP, STEP, np.array([0.0, 1e6]))
     np.testing.assert_allclose(injection.deviation**2, [2.0 * STEP, LEAST * 2.0 * STEP])
-    assert repr(injection) == "Balanced(0.224 to 0.707)"
+    assert repr(injection) == "Balanced(0.612 to 0.707)"

@@ -151,7 +151,8 @@ class StochasticSampler(Sampler):
         if self.preconditioner == "hessian":
             places = generators[-1].standard_normal((PLACES, size))
             work = workspace(prepared.target, ROW_TYPE)
-            known = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
+            noise = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
+            known = np.median(noise, axis=0)
         dynamics = self.dynamics(step, problem.source.n_rows, known)
         blocks = blocks_of(prepared.coordinates, shared)
         for rng in generators[:-1]:
