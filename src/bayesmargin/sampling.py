@@ -72,7 +72,8 @@ def _attempt(
         stein = stein_check(ensemble.target, checked, work, rng, centre, ensemble.n_directions)
     may_hand_over = fallback is not None and not supervisor.interrupted
     if may_hand_over and (biased(stein) or lacking(watched)):
-        supervisor.notes.append(f"handed over to the exact sampler (bias {stein.bias:+.2f})")
+        found = f"bias {stein.bias:+.2f}, in one direction {stein.worst:+.2f}"
+        supervisor.notes.append(f"handed over to the exact sampler ({found})")
         return None
     return ensemble, watched, trace, noise, stein
 

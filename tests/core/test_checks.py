@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.checks import stein_check
+from bayesmargin.checks import stein_check, stein_identity
 from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
@@ -45,3 +45,37 @@ def test_a_few_wild_draws_do_not_excuse_themselves(target):
     found = checked(target, draws)
     assert found.bias > 0.5
     assert biased(found)
+
+
+def _normal_check(scale, seed, n_draws=400):
+    """Stein's identity for draws that should be standard normal but have other scales."""
+    draws = scale * np.random.default_rng(seed).standard_normal((n_draws, len(scale)))
+    return stein_identity(draws, draws, draws.mean(axis=0))
+
+
+@pytest.mark.parametrize(("factor", "share"), [(0.3, -0.91), (1.8, 2.24)])
+def test_one_direction_of_many_that_is_too_narrow_or_too_wide_is_seen(factor, share):
+    scale = np.ones(600)
+    scale[123] = factor
+    found = _normal_check(scale, 0)
+    assert abs(found.bias) < 0.02  # nothing to see in the mean
+    assert found.worst == pytest.approx(share, abs=0.2 * abs(share))
+    assert biased(found)
+
+
+def test_the_worst_of_many_directions_is_not_called_wrong_by_chance():
+    """Neither with draws that are alike in groups of four, as of chains that move slowly."""
+    for seed in range(30):
+        assert not biased(_normal_check(np.ones(600), seed))
+        few = np.random.default_rng(seed).standard_normal((100, 300))
+        draws = np.repeat(few, 4, axis=0)
+        assert not biased(stein_identity(draws, draws, draws.mean(axis=0)))
+
+
+def test_coordinates_that_are_bound_together_are_judged_together():
+    draws = np.random.default_rng(0).standard_normal((400, 10))
+    draws -= draws.mean(axis=1, keepdims=True)
+    found = stein_identity(draws, draws, draws.mean(axis=0), n_directions=9)
+    assert abs(found.bias) < 0.1
+    assert not biased(found)
+    assert found.worst == 0.0

@@ -6,6 +6,8 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import StandardScaler
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.checks import gradient_variances
+from bayesmargin.errors import BiasWarning
 from bayesmargin.samplers import SGHMC, SSGNHT
 from bayesmargin.validation.agreement import monte_carlo_error
 
@@ -66,16 +68,36 @@ def test_weights_of_empty_columns_keep_their_prior(sampler):
     assert abs(mean[SIZE:].mean() - 1.0) < 0.008 + 3.0 * error
 
 
+def _pixels():
+    """Ten pixels of digits, the first of them set in one image of a two: 42 sd away."""
+    X, y = load_digits(return_X_y=True)
+    return StandardScaler().fit_transform(X)[:, [56, 20, 21, 26, 27, 28, 34, 35, 36, 43]], y
+
+
 @pytest.mark.parametrize("sampler", ["auto", "ssgnht", "sghmc"])
 def test_a_column_that_one_row_fills_is_not_frozen(sampler):
-    """A pixel that is set in one image of a two: 42 sd away, it is a wall with noise near it alone.
+    """The row is a wall with noise near it alone.
 
     With the mean of that noise taken away everywhere the other classes had 0.71 here, certified.
     """
-    X, y = load_digits(return_X_y=True)
-    X = StandardScaler().fit_transform(X)[:, [56, 20, 21, 26, 27, 28, 34, 35, 36, 43]]
-    model = BayesianLinearSVC(sampler=sampler, n_draws=300, random_state=0).fit(X, y)
+    model = BayesianLinearSVC(sampler=sampler, n_draws=300, random_state=0).fit(*_pixels())
     draws = model.posterior_.flat("coef")[:, :, 0]
     contrasts = np.delete(draws - draws.mean(axis=1, keepdims=True), 2, axis=1)
     exact = 0.832  # subgradient HMC, 2000 draws
     assert contrasts.std(axis=0).mean() == pytest.approx(exact, rel=0.07)
+
+
+def test_a_frozen_weight_is_not_certified(monkeypatch):
+    """The same with the fault put back: no other figure shows it."""
+
+    def mean_of_places(*given):
+        found = gradient_variances(*given)
+        return np.broadcast_to(found.mean(axis=0), found.shape)
+
+    monkeypatch.setattr("bayesmargin.samplers.stochastic.gradient_variances", mean_of_places)
+    monkeypatch.setattr("bayesmargin.samplers.injection.LEAST", 0.05)
+    with pytest.warns(BiasWarning, match="variance of a direction is off by about -"):
+        model = BayesianLinearSVC(sampler="ssgnht", n_draws=300, random_state=0).fit(*_pixels())
+    assert model.diagnostics_.converged
+    assert not model.diagnostics_.trustworthy
+    assert abs(model.diagnostics_.bias) < 0.1
