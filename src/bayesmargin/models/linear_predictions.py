@@ -104,10 +104,11 @@ class LinearPredictions(BaseEstimator):
         (scores,) = self._decision(X, return_std=False)
         coef, intercept = self._draws()
         some = slice(None, None, -(-len(coef) // SPREAD_DRAWS))
+        draws = coef[some], intercept[some]
         if scores.ndim == 1:
-            variance = score_variance(X, coef[some], intercept[some])[:, 0]
-            return self.link_.probabilities(scores, variance)
-        variance = contrast_variance(X, coef[some], intercept[some], scores.argmax(axis=1))
+            variance = score_variance(X, *draws)[:, 0]
+        else:
+            variance = contrast_variance(X, *draws, scores.argmax(axis=1))
         return self.link_.probabilities(scores, variance)
 
     def predict_votes(self, X: Any) -> FloatArray:

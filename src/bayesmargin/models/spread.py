@@ -15,14 +15,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 
 def score_variance(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
-    """Variances (row, block) of the scores of rows.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (row, feature)
-    coef : array of shape (draw, block, feature)
-    intercept : array of shape (draw, block)
-    """
+    """Variances (row, block) of the scores that :func:`draw_scores` would give."""
     blocks = coef.shape[1]
     together = blocks if coef.shape[2] > FULL_COVARIANCE else 1  # wide draws are read once
     variance = np.empty((X.shape[0], blocks))
