@@ -124,3 +124,17 @@ def test_allocation_respects_sizes_and_kicks():
         kick = 0.2 * sizes / strata.take * screening.reach
         assert np.all((kick <= 1.0 + 1e-9) | (strata.take >= 0.5 * sizes))
     assert gradient_noise(screening, large, 10) < gradient_noise(screening, small, 10)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 3])
+def test_a_factor_moved_by_draws_keeps_its_triangle_of_zeros(n_blocks):
+    """A step then leaves out half of the products; the covariance is that of the draws."""
+    rng = np.random.default_rng(0)
+    factor = np.triu(rng.normal(size=(n_blocks, 6, 6))) + 3.0 * np.eye(6)
+    positions = rng.normal(size=(4000, 6 * n_blocks)) * rng.uniform(0.5, 2.0, 6 * n_blocks)
+    anchor = GaussianAnchor(np.zeros(6 * n_blocks), factor if n_blocks > 1 else factor[0])
+    moved = anchor.moved_by(positions).factor.reshape(factor.shape)
+    assert not np.tril(moved, -1).any()
+    draws = np.einsum("bij,sbj->bsi", factor, positions.reshape(4000, n_blocks, 6))
+    for new, block in zip(moved, draws, strict=True):
+        np.testing.assert_allclose(new @ new.T, np.cov(block.T), atol=0.3)

@@ -8,7 +8,7 @@ from bayesmargin.coordinates import fill_gradient, fill_weights, rotated, weight
 
 @pytest.mark.parametrize("triangular", [False, True])
 @pytest.mark.parametrize("n_blocks", [1, 3])
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 11])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 11, 16, 19])
 def test_rotated_coordinates_are_matrix_products(size, n_blocks, triangular):
     rng = np.random.default_rng(size)
     basis = rng.normal(size=(n_blocks, size, size))
@@ -27,18 +27,18 @@ def test_rotated_coordinates_are_matrix_products(size, n_blocks, triangular):
 
 def test_a_triangular_basis_is_read_to_its_diagonal_only():
     """The zeros are left out, not multiplied: what is put there later has no effect."""
-    coordinates = rotated(np.zeros(12), np.triu(np.ones((12, 12))))
-    coordinates.basis[0, 4:8, :4] = np.nan
-    coordinates.transposed[0, :4, 4:8] = np.nan
-    out = np.empty(12)
-    fill_weights(coordinates, np.ones(12), out)
-    np.testing.assert_array_equal(out, np.arange(12, 0, -1))
-    fill_gradient(coordinates, np.ones(12), out)
-    np.testing.assert_array_equal(out, np.arange(1, 13))
+    coordinates = rotated(np.zeros(24), np.triu(np.ones((24, 24))))
+    coordinates.basis[0, 8:16, :8] = np.nan
+    coordinates.transposed[0, :8, 8:16] = np.nan
+    out = np.empty(24)
+    fill_weights(coordinates, np.ones(24), out)
+    np.testing.assert_array_equal(out, np.arange(24, 0, -1))
+    fill_gradient(coordinates, np.ones(24), out)
+    np.testing.assert_array_equal(out, np.arange(1, 25))
 
 
 @pytest.mark.parametrize("triangular", [False, True])
-@pytest.mark.parametrize(("size", "width"), [(6, 4), (7, 2), (12, 8), (13, 11), (9, 8)])
+@pytest.mark.parametrize(("size", "width"), [(6, 4), (7, 2), (12, 8), (13, 11), (9, 8), (27, 18)])
 def test_positions_may_be_fewer_than_weights(size, width, triangular):
     rng = np.random.default_rng(size)
     basis = rng.normal(size=(size, width))

@@ -83,7 +83,11 @@ class GaussianAnchor:
 
 
 def _shrunk_root(positions: FloatArray, count: int, size: int) -> FloatArray:
-    """Cholesky factor of the covariance of ``positions`` pulled towards the identity."""
+    """Root of the covariance of ``positions`` pulled towards the identity.
+
+    It is zero below the diagonal, as the factor of a fresh anchor is, so that their product is.
+    """
     weight = count / (count + 2.0 * size)
     covariance = np.atleast_2d(np.cov(positions.T))
-    return np.linalg.cholesky(weight * covariance + (1.0 - weight) * np.eye(size))
+    shrunk = weight * covariance + (1.0 - weight) * np.eye(size)
+    return np.ascontiguousarray(np.linalg.cholesky(shrunk[::-1, ::-1])[::-1, ::-1])
