@@ -85,6 +85,25 @@ def test_the_span_of_the_rows_keeps_the_prior_elsewhere():
     np.testing.assert_allclose(scores, draws[0] @ rows.T, atol=1e-4)
 
 
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("large", [1.0, 1e8])
+def test_the_span_of_the_rows_loses_nothing_beside_a_column_in_the_millions(large, dense):
+    matrix, label = text_like(n_rows=40)
+    scale = np.where(np.arange(900) == 7, large, 1.0)
+    space = row_space(problem_of((matrix * scale).tocsr(), label, dense=dense))
+    rows = np.column_stack([matrix.toarray() * scale, np.ones(40)])
+    inside = space.problem.source.take(np.arange(40))
+    np.testing.assert_allclose(inside @ space.basis.T, rows, atol=1e-15 * 40 * large)
+    unit = space.basis.T @ space.basis
+    np.testing.assert_allclose(unit, np.eye(len(unit)), atol=1e-6)
+
+
+def test_rows_that_say_nothing_leave_the_prior():
+    model = BayesianLinearSVC(fit_intercept=False, n_chains=2, n_draws=200, random_state=0)
+    model.fit(np.zeros((10, 900)), np.arange(10) % 2)
+    assert model.posterior_["coef"].var() == pytest.approx(1.0, abs=0.01)
+
+
 @pytest.mark.slow
 def test_the_scaled_thermostat_agrees_with_the_exact_reduction():
     matrix, label = text_like(n_rows=400, n_columns=1200)
