@@ -15,11 +15,16 @@ from bayesmargin.types import FloatArray
 
 FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 FEWEST_DRAWS = 8  # that partial_fit can go on from
+NOWHERE = 40.0  # standard deviations at which the normal density is zero in double precision
 
 
 def normal_density(x: FloatArray) -> FloatArray:
-    """Density of the standard normal distribution."""
-    return np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi)
+    """Density of the standard normal distribution.
+
+    Rows without an entry are infinitely many standard deviations away, whose square overflows.
+    """
+    near = np.clip(x, -NOWHERE, NOWHERE)
+    return np.exp(-0.5 * near * near) / np.sqrt(2.0 * np.pi)
 
 
 @dataclass(frozen=True)

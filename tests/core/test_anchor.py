@@ -20,13 +20,24 @@ def test_binary_anchor_is_stationary(two_gaussians):
     problem = make_problem(X, label, intercept=True)
     anchor = fit_anchor(problem, np.random.default_rng(0))
     rows = problem.source.take(np.arange(len(X)))
-    centre, _, _, deviation = SlackMoments(problem, anchor, np.inf)(slice(0, len(X)), rows)
+    centre, _, _, deviation = SlackMoments(problem, anchor, None)(slice(0, len(X)), rows)
     ratio = centre / deviation
     gradient = anchor.mean - (problem.sign * ndtr(ratio)) @ rows
     hessian = np.eye(5) + (rows * (normal_density(ratio) / deviation)[:, None]).T @ rows
     covariance = anchor.factor @ anchor.factor.T
     assert np.sqrt(gradient @ covariance @ gradient) < 0.05
     np.testing.assert_allclose(covariance @ hessian, np.eye(5), atol=0.02)
+
+
+@pytest.mark.parametrize("radius", [None, SCREEN])
+def test_a_row_of_zeros_is_far_from_its_kink(two_gaussians, radius):
+    X, label = two_gaussians
+    X = np.vstack([np.zeros(X.shape[1]), X])
+    problem = make_problem(X, np.append(0, label), intercept=False)
+    states = row_states(problem, fit_anchor(problem, np.random.default_rng(0)), radius)
+    assert (0 in states.place) == (radius is None)
+    assert radius is not None or states.distance[0] > 1e100
+    assert 0.0 < states.roughness() < 10.0
 
 
 @pytest.mark.parametrize("n_rows", [30_000, 900_000])

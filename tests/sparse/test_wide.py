@@ -31,9 +31,9 @@ def text_like(n_rows=300, n_columns=900, entries=25, seed=0):
     return matrix, (score + 0.3 * rng.standard_normal(n_rows) > 0).astype(int)
 
 
-def problem_of(matrix, label, n_classes=2, cost=1.0, dense=False):
+def problem_of(matrix, label, n_classes=2, cost=1.0, dense=False, intercept=True):
     values = matrix.toarray() if dense else matrix
-    source = (DenseSource if dense else SparseSource)(values, True)
+    source = (DenseSource if dense else SparseSource)(values, intercept)
     size = source.n_columns * (1 if n_classes == 2 else n_classes)
     prior = GaussianBelief(np.zeros(size), np.ones(size))
     return Problem(source, label, n_classes, np.full(len(label), cost), 1.0, prior)
@@ -61,6 +61,20 @@ def test_odd_directions_are_orthonormal_and_undone_by_the_coordinates():
     positions = np.random.default_rng(2).standard_normal((3, problem.n_weights))
     there = weights_from(coordinates, positions)
     np.testing.assert_allclose(positions_from(coordinates, there), positions, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_without_entries_does_no_harm(n_classes):
+    matrix, label = text_like(n_columns=1000)
+    matrix.data[: matrix.indptr[1]] = 0.0
+    matrix.eliminate_zeros()
+    problem = problem_of(matrix, label, n_classes, intercept=False)
+    anchor = fit_wide_anchor(problem, np.random.default_rng(0))
+    states = wide_states(problem, anchor)
+    assert states.distance[0] > 1e100 or n_classes > 2  # where the other classes tie for ever
+    assert states.reach[0] < 1e-100
+    assert np.all(np.isfinite(anchor.mean))
+    assert 0.0 < states.roughness < 10.0
 
 
 def test_interleaving_is_undone():

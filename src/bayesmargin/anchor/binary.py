@@ -45,10 +45,12 @@ class SlackMoments:
     The deviation :math:`\sigma_d = \|F^T x_d\|` costs a matrix product. The bound
     :math:`\|F^T E^{-1}\|\,\|E x_d\|`, with :math:`E` the posterior standard deviations, costs an
     inner product and already shows for most rows of a large problem that their kink is out of
-    reach.
+    reach. Without ``certain`` all rows are in doubt.
     """
 
-    def __init__(self, problem: Problem, anchor: GaussianAnchor, certain: float = CERTAIN) -> None:
+    def __init__(
+        self, problem: Problem, anchor: GaussianAnchor, certain: float | None = CERTAIN
+    ) -> None:
         self.problem, self.anchor, self.certain = problem, anchor, certain
         self.scale = np.sqrt(anchor.variances())
         self.norm = 1.0
@@ -62,7 +64,9 @@ class SlackMoments:
         factor = self.anchor.factor
         scores, norms = block_scores(values, self.anchor.mean, self.scale)
         centre = self.problem.margin - self.problem.sign[span] * scores
-        near = np.flatnonzero(np.abs(centre) <= self.certain * self.norm * norms)
+        near = np.arange(len(centre))
+        if self.certain is not None:
+            near = np.flatnonzero(np.abs(centre) <= self.certain * self.norm * norms)
         chosen = values[near]
         deviation = norms[near]
         if factor.ndim == 2:

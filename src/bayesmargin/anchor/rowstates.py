@@ -59,7 +59,7 @@ def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = 
 
 def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:
     drift = np.zeros(problem.n_weights)
-    moments = SlackMoments(problem, anchor, np.inf if radius is None else CERTAIN)
+    moments = SlackMoments(problem, anchor, None if radius is None else CERTAIN)
     keep = radius is not None and isinstance(problem.source, FileSource)
     parts, rows = [], []
     for span, values in problem.source.blocks():

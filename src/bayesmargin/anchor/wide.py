@@ -283,4 +283,4 @@ def _corrected(
         for span, block in problem.source.blocks():
             along = block_products(block, scale * direction)
             variance[span] -= (1.0 - 1.0 / eigenvalue) * along**2
-    return np.sqrt(np.maximum(variance, 1e-6 * deviation**2))
+    return np.maximum(np.sqrt(np.maximum(variance, 1e-6 * deviation**2)), 1e-300)
