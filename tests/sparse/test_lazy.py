@@ -13,8 +13,18 @@ from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import SparseSource
 from bayesmargin.samplers import SSGLD
-from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler, advance_clock, jump
+from bayesmargin.samplers.lazy import DATA, METRIC, MOMENT, PRECISION, WEIGHT, settle
+from bayesmargin.samplers.lazy_jumps import (
+    Flow,
+    OwnEuler,
+    SharedEuler,
+    advance_clock,
+    jump,
+    reading,
+)
+from bayesmargin.samplers.lazy_start import lazy_dynamics
 from bayesmargin.samplers.wide_watch import Watch
+from bayesmargin.steps import AdaGrad
 
 
 @numba.njit
@@ -86,6 +96,48 @@ def test_flow_is_a_semigroup_and_keeps_the_prior():
     assert first * second == pytest.approx(factor, rel=1e-12)
     assert second**2 * spread + added == pytest.approx(variance, rel=1e-12)
     assert factor**2 / 1.7 + variance == pytest.approx(1 / 1.7, rel=1e-12)
+
+
+@numba.njit
+def read(kind, clock):
+    return reading(kind, (clock[0], clock[1], clock[2], clock[3]))
+
+
+@pytest.mark.parametrize("schedule", ["constant", "polynomial"])
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1e4, 1e6])
+def test_the_noise_of_a_wide_prior_is_not_lost(scale, schedule):
+    """Sums of a pull of 1e-18 a step stand still, and a chain without noise is no sampler."""
+    sampler = SSGLD(step=1e-3, preconditioner=None, control_variates=False, schedule=schedule)
+    precision, steps = scale**-2.0, 1e-3 * (1.0 + np.arange(900)) ** -sampler.exponent
+    steps = np.full(900, 1e-3) if schedule == "constant" else steps
+    kind = lazy_dynamics(sampler, np.full(3, precision), 1e-3, 10).jump
+    start, end = clock_at(steps[:500], precision), clock_at(steps, precision)
+    mark = np.array([read(kind, start), start[1]])
+    assert mark[0] != read(kind, end)
+    factor, variance = jumped(kind, mark, end, 1.0, precision)
+    log_factor, expected = recursion(steps[500:], 1.0, precision)
+    assert factor == pytest.approx(math.exp(log_factor), rel=1e-9)
+    assert variance == pytest.approx(expected, rel=1e-3)
+
+
+@numba.njit
+def settled(preconditioner, line, time, step, rng):
+    settle(preconditioner, Flow(), line, (0.0, 0.0, time + 1.0, step * step), step, rng)
+
+
+@pytest.mark.parametrize("lagged", [True, False])
+@pytest.mark.parametrize("time", [3.0, 8.0])
+def test_the_metric_of_a_lazy_step_is_learned_as_its_settings_say(lagged, time):
+    line, step = np.zeros(8), 0.3
+    line[[WEIGHT, METRIC, PRECISION, MOMENT, DATA]] = 1.0, 1.0, 0.5, 4.0, 3.0
+    settled(AdaGrad(freeze_after=8, lagged=lagged), line, time, step, np.random.default_rng(0))
+    after = 13.0 if time < 8.0 else 4.0
+    metric = 1.0 / (1e-5 + math.sqrt(4.0 if lagged else after))
+    decay = 0.5 * metric * step**2
+    noise = math.sqrt((1.0 - math.exp(-decay)) / 0.5) * np.random.default_rng(0).standard_normal()
+    expected = math.exp(-0.5 * decay) + noise - 1.5 * metric * step**2
+    assert line[MOMENT] == after
+    assert line[WEIGHT] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_clock_is_exact_for_one_step():

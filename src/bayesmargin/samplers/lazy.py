@@ -159,14 +159,15 @@ def _settle_later(preconditioner, kind, line, now, step, rng):  # type: ignore[n
 
 @implements(settle, AdaGrad)
 def _settle_now(preconditioner, kind, line, now, step, rng):  # type: ignore[no-untyped-def]
-    # The gradient changes the metric, so this step is made before it does; without any
+    # The gradient changes the metric, so a lagged step is made before it does; without any
     # gradient yet there is no metric to make it with, and this one gives it.
-    square, fresh = line[DATA] * line[DATA], line[MOMENT] == 0.0
-    if fresh:
-        line[MOMENT] = square
+    square = line[DATA] * line[DATA] if now[2] <= preconditioner.freeze_after else 0.0
+    first = not preconditioner.lagged or line[MOMENT] == 0.0
+    if first:
+        line[MOMENT] += square
     metric = line[METRIC] * scale_of(preconditioner, line[MOMENT])
     _move(kind, line, now, metric, 0.5 * step * step * metric * line[DATA], rng)
-    if not fresh:
+    if not first:
         line[MOMENT] += square
 
 

@@ -8,7 +8,8 @@ is :math:`\delta_T \sim N(F\delta_t, V)`. Three ways to know :math:`F` and :math
 * :class:`SharedEuler`, one :math:`\kappa` for all coordinates and any schedule. With
   :math:`A_t = \sum \log a_i` and the variance :math:`q_{t+1} = a_t^2 q_t + h_t^2` of a reference
   chain, :math:`\log F = A_T - A_t` and
-  :math:`V/P = (q_T - q_t) - q_t\,\mathrm{expm1}(2 \log F)`. Nothing overflows, whatever the gap.
+  :math:`V/P = (q_T - q_t) - q_t\,\mathrm{expm1}(2 \log F)`. Nothing overflows, whatever the gap;
+  but with :math:`h^2\kappa` near the rounding error the two sums stand still.
 * :class:`OwnEuler`, a :math:`\kappa_j` for each coordinate and a constant step: geometric sums.
 * :class:`Flow`, the exact Ornstein-Uhlenbeck flow of the prior, for any metric that is constant
   while its coordinate is not touched (AdaGrad) and any schedule: with
@@ -38,8 +39,6 @@ class OwnEuler(NamedTuple):
 
 class Flow(NamedTuple):
     """Exact flow of the prior between gradients."""
-
-    unused: float = 0.0
 
 
 def jump(kind: Any, mark: float, spread: float, now: Any, metric: float, precision: float) -> Any:

@@ -27,6 +27,8 @@ from bayesmargin.types import FloatArray
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
 
+FAINT = 1e-9  # pull of the prior in a step, below which sums of it over many steps lose it
+
 
 def wants_lazy(sampler: "StochasticSampler", problem: Problem) -> bool:
     """Whether a sampler can run lazily on a problem, and gains from it.
@@ -148,7 +150,8 @@ def lazy_dynamics(sampler: Any, curvature: FloatArray, step: float, n_rows: int)
         )
     jump: Any = Flow()
     if sampler.preconditioner != "adagrad":
-        if np.ptp(curvature) <= 1e-12 * curvature[0]:
+        common = np.ptp(curvature) <= 1e-12 * curvature[0]
+        if common and step**2 * curvature[0] > FAINT:
             jump = SharedEuler(float(curvature[0]))
         elif isinstance(langevin.schedule, Constant):
             jump = OwnEuler(step)
