@@ -86,6 +86,22 @@ def test_delayed_sparse_partitions_and_weights(client, clouds, single):
     agree(model, single)
 
 
+def test_weights_of_zero_and_two_leave_rows_out(clouds, monkeypatch):
+    """Their sum is the number of rows, but there are half as many."""
+    from bayesmargin.distributed import linear
+    from bayesmargin.distributed.cluster import LocalThreads
+
+    monkeypatch.setattr(linear, "active_cluster", LocalThreads)
+    X, y = clouds[0][::60], clouds[1][::60]
+    weight = np.where(np.arange(len(y)) % 2, 2.0, 0.0)
+    settings = {"random_state": 5, "n_draws": 50, "n_chains": 2}
+    rows, labels = on_dask(X, y, 2)
+    weighted = BayesianLinearSVC(**settings).fit(rows, labels, sample_weight=weight)
+    kept = on_dask(X[1::2], y[1::2], 2)
+    rest = BayesianLinearSVC(**settings).fit(*kept, sample_weight=weight[1::2])
+    assert np.array_equal(weighted.posterior_["coef"], rest.posterior_["coef"])
+
+
 def test_predictions_are_lazy_and_equal(client, clouds, single):
     X, y = clouds
     rows, _ = on_dask(X[::40], y[::40], 3)

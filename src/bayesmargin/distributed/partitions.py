@@ -32,7 +32,7 @@ class Shards:
         wrong = [fact.problem for fact in self.facts if fact.problem]
         if wrong:
             raise ValueError(wrong[0])
-        filled = [i for i, fact in enumerate(self.facts) if fact.weight > 0.0]
+        filled = [i for i, fact in enumerate(self.facts) if fact.n_rows > 0]
         if not filled:
             raise ValueError("the partitions hold no rows")
         self._parts = [self._parts[i] for i in filled]
@@ -49,23 +49,17 @@ class Shards:
 
     @property
     def sizes(self) -> IntArray:
-        """Rows of every shard."""
+        """Rows of every shard that count."""
         return np.array([fact.n_rows for fact in self.facts])
 
     def encode(self, classes: Any) -> None:
-        """Turn labels into class indices, on the workers."""
+        """Turn labels into class indices and leave out rows of weight zero, on the workers."""
         if self.kept:
             self._parts = self.map("encode", encoded, classes)
         else:
             from dask import delayed
 
             self._parts = [delayed(encoded, pure=False)(part, classes) for part in self._parts]
-        if all(fact.weight == fact.n_rows for fact in self.facts):
-            return  # no row can have had the weight zero
-        sizes = self.cluster.gather(self.map("look", facts_of))
-        self.facts = [
-            fact._replace(n_rows=new.n_rows) for fact, new in zip(self.facts, sizes, strict=True)
-        ]
 
     def digests(self) -> list[str]:
         """Hashes of the shards, by which a checkpoint knows its data; made on the workers."""

@@ -30,12 +30,11 @@ class Shard(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the driver knows of a shard."""
+    """What the driver knows of a shard; rows of weight zero do not count."""
 
     n_rows: int
     n_columns: int
     n_bytes: int
-    weight: float
     classes: Any
     names: tuple[str, ...] | None
     problem: str | None
@@ -88,7 +87,7 @@ def make_shard(
 def facts_of(shard: Shard) -> Facts:
     """Sizes and classes of a shard."""
     kept = shard.label if shard.weight is None else shard.label[shard.weight > 0.0]
-    n_rows, n_columns = shard.values.shape
+    n_columns = shard.values.shape[1]
     is_sparse = sparse.issparse(shard.values)
     entries = shard.values.data if is_sparse else shard.values
     problem = None
@@ -97,10 +96,8 @@ def facts_of(shard: Shard) -> Facts:
             f"sparse partitions of {n_columns} columns are too wide for a distributed fit, which "
             f"handles at most {DENSE_COLUMNS - 1}: reduce the columns, or fit on one machine"
         )
-    weight = float(len(kept)) if shard.weight is None else float(shard.weight.sum())
-    return Facts(
-        n_rows, n_columns, int(entries.nbytes), weight, np.unique(kept), shard.names, problem
-    )
+    n_bytes = int(entries.nbytes)
+    return Facts(len(kept), n_columns, n_bytes, np.unique(kept), shard.names, problem)
 
 
 def encoded(shard: Shard, classes: Any) -> Shard:
