@@ -11,7 +11,7 @@ from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.cluster import LocalThreads, total
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
-from bayesmargin.distributed.shards import Model, Shard
+from bayesmargin.distributed.shards import Model, Shard, joined
 from bayesmargin.distributed.stations import find_stations, station_targets
 from bayesmargin.target import working_type, workspace
 
@@ -46,6 +46,13 @@ def test_anchor_is_that_of_one_machine(clouds, prior):
     wanted = fit_anchor(whole, np.random.default_rng(0))
     np.testing.assert_allclose(found.mean, wanted.mean, atol=1e-9)
     np.testing.assert_allclose(found.factor, wanted.factor, atol=1e-9)
+
+
+def test_partitions_with_and_without_weights_are_joined():
+    plain = Shard(np.zeros((2, 1)), np.array([0, 1]), None)
+    weighted = Shard(np.ones((1, 1)), np.array([1]), np.array([3.0]))
+    assert joined([plain, weighted]).weight.tolist() == [1.0, 1.0, 3.0]
+    assert joined([plain, plain]).weight is None
 
 
 def test_average_over_stations_is_the_full_gradient(clouds, prior, monkeypatch):

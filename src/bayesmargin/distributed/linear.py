@@ -80,6 +80,5 @@ def sample_shards(
 def calibrate_shards(shards: Shards, run: Run, settings: Any, rng: np.random.Generator) -> Link:
     """Probability link from leave-one-out scores of (at most 20,000) rows of all shards."""
     part = sample_rows(shards, MAX_ROWS, rng)
-    weight = np.ones(len(part.label)) if part.weight is None else part.weight
-    data = LinearData(part.values, part.label, weight, len(settings.classes_))
+    data = LinearData(part.values, part.label, part.weights(), len(settings.classes_))
     return calibrate(data, run.weights, settings, rng)

@@ -23,6 +23,10 @@ class Shard(NamedTuple):
     weight: FloatArray | None
     names: tuple[str, ...] | None = None
 
+    def weights(self) -> FloatArray:
+        """The weight of every row; ones take no memory."""
+        return np.broadcast_to(1.0, self.label.shape[:1]) if self.weight is None else self.weight
+
     def take(self, index: IntArray) -> "Shard":
         """Some of the rows."""
         weight = None if self.weight is None else self.weight[index]
@@ -118,9 +122,9 @@ def joined(shards: list[Shard]) -> Shard:
     stack = sparse.vstack if sparse.issparse(shards[0].values) else np.concatenate
     values = stack([shard.values for shard in shards])
     values = canonical(values) if sparse.issparse(values) else values
-    weights = [shard.weight for shard in shards]
-    known = [w for w in weights if w is not None]
-    weight = np.concatenate(known) if len(known) == len(weights) and known else None
+    weight = None
+    if any(shard.weight is not None for shard in shards):
+        weight = np.concatenate([shard.weights() for shard in shards])
     return Shard(values, np.concatenate([shard.label for shard in shards]), weight)
 
 
@@ -150,7 +154,5 @@ class Model:
         label = shard.label
         if self.own is not None:
             label = (label == self.own).astype(label.dtype)
-        ones = np.broadcast_to(np.ones(1), (len(label),))
-        weight = ones if shard.weight is None else shard.weight
-        data = LinearData(shard.values, label, weight, self.n_classes)
+        data = LinearData(shard.values, label, shard.weights(), self.n_classes)
         return make_problem(data, self.prior, factor * self.cost, self.margin, self.intercept)
