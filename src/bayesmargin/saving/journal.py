@@ -48,7 +48,8 @@ class Stretch:
             chain.draws.extend(told["draws"])
             chain.trace.extend(told["trace"])
             if told["kept"] is not None:
-                _restore_kept(chain, told["kept"], n_draws, len(self.chains))
+                before = told["kept"]["made"] - self.record["done"]  # of earlier stretches
+                _restore_kept(chain, told["kept"], before + n_draws, len(self.chains))
         self.taken = [len(chain.draws) for chain in self.chains]
         if self.record["failure"] is not None:
             raise DivergenceError(self.record["failure"])
@@ -141,6 +142,7 @@ def _kept(chain: Any, before: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _restore_kept(chain: Any, told: dict[str, Any], n_draws: int, n_chains: int) -> None:
+    """Put the draws of a wide chain back into its store, which is to hold ``n_draws``."""
     store = chain.store
     if store.interval != told["interval"]:  # more or less of the disk was free
         store.interval = told["interval"]
