@@ -49,6 +49,8 @@ def normal_scores(draws: FloatArray) -> FloatArray:
 
 def _plain_rhat(draws: FloatArray) -> FloatArray:
     count = draws.shape[1]
+    if count < 2:  # no variance within chains
+        return np.full(draws.shape[2:], np.nan)
     within = draws.var(axis=1, ddof=1).mean(axis=0)
     between = draws.mean(axis=1).var(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -93,11 +95,15 @@ def _autocovariance(draws: FloatArray) -> FloatArray:
 def effective_sample_size(draws: FloatArray) -> FloatArray:
     """Effective number of draws for the mean, from chains as given (no splitting, no ranks).
 
+    NaN where chains are of a single draw, which shows no correlation.
+
     Parameters
     ----------
     draws : array of shape (chain, draw, ...)
     """
     n_chains, count = draws.shape[:2]
+    if count < 2:
+        return np.full(draws.shape[2:], np.nan)
     flat = draws.reshape(n_chains, count, -1)
     covariance = _autocovariance(flat)
     within = covariance[:, 0].mean(axis=0) * count / (count - 1.0)

@@ -78,7 +78,7 @@ class Posterior(Mapping[str, FloatArray]):
 
     def flat(self, name: str) -> FloatArray:
         """Draws of one variable with chains joined: (chain * draw, ...)."""
-        array = self._draws[name]
+        array = self[name]
         return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
     def summary(self, probability: float = 0.9) -> Any:

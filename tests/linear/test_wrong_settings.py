@@ -4,6 +4,14 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.samplers import (
+    SSGLD,
+    SSGNHT,
+    AugmentationGibbs,
+    AusterityMetropolis,
+    SubgradientHMC,
+)
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 y = (X[:, 0] > 0).astype(int)
@@ -47,6 +55,33 @@ def test_threads_are_counted(model, jobs):
         model(n_jobs=jobs).fit(np.abs(X), y)
 
 
+COUNTS = {
+    SSGNHT: ("batch_size", "burn_in", "thin"),
+    SSGLD: ("freeze_after",),
+    SubgradientHMC: ("n_steps", "burn_in", "thin"),
+    AusterityMetropolis: ("batch_size", "minimum", "burn_in", "thin"),
+    AugmentationGibbs: ("burn_in", "thin"),
+}
+
+
+@pytest.mark.parametrize(
+    ("sampler", "name"), [(sampler, name) for sampler, names in COUNTS.items() for name in names]
+)
+@pytest.mark.parametrize("value", [2.5, "5", -1, True])
+def test_rows_and_iterations_are_counted(sampler, name, value):
+    with pytest.raises(ValueError, match=f"{name}={value!r} is not allowed: it is an integer of"):
+        sampler(**{name: value})
+
+
+@pytest.mark.parametrize("n_draws", [2, 3, 4])
+def test_a_summary_of_few_draws_has_figures_that_are_not_known(n_draws):
+    with pytest.warns(ConvergenceWarning):
+        model = BayesianLinearSVC(n_draws=n_draws, n_chains=2, random_state=0).fit(X, y)
+    summary = model.posterior_.summary()
+    assert summary["sd"].notna().all()
+    assert summary["r_hat"].notna().all() == summary["ess_bulk"].notna().all() == (n_draws > 3)
+
+
 NUMBERS = {
     BayesianLinearSVC: ("C", "margin", "prior_scale"),
     InfiniteSVC: ("C", "margin", "mean_strength", "scatter", "concentration"),
@@ -75,4 +110,6 @@ def test_draws_of_another_name_are_told_what_there_is():
     model = BayesianLinearSVC(n_draws=100, n_chains=2, random_state=0).fit(X, y)
     with pytest.raises(KeyError, match="no draws of 'coefs': choose one of 'coef', 'intercept'"):
         model.posterior_["coefs"]
+    with pytest.raises(KeyError, match="no draws of 'coefs': choose one of"):
+        model.posterior_.flat("coefs")
     assert "coefs" not in model.posterior_

@@ -17,7 +17,7 @@ from bayesmargin.samplers import (
     Sampler,
     SubgradientHMC,
 )
-from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.samplers.base import require_choice, require_count, require_positive
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "auto": Auto,
@@ -49,13 +49,6 @@ def resolve_sampler(sampler: Any) -> Sampler:
         f"sampler={sampler!r} is not allowed: choose one of {names}, or pass a sampler object "
         "such as bayesmargin.samplers.SSGNHT(step=0.1)"
     )
-
-
-def require_count(name: str, value: Any, least: int) -> None:
-    """Raise a clear error when ``value`` is not an integer of at least ``least``."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ValueError(f"{name}={value!r} is not allowed: it is an integer of at least {least}")
 
 
 def require_given(**values: Any) -> None:

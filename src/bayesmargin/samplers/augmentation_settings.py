@@ -18,7 +18,7 @@ from bayesmargin.samplers.augmentation_mixing import Augmented, GibbsState, Gibb
 from bayesmargin.samplers.augmentation_single import heavy_limit, in_single, single_is_enough
 from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, wide_sweep
-from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
+from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_length
 from bayesmargin.types import FloatArray
 
 FORMS = ("auto", "joint", "wide", "coordinate")
@@ -168,9 +168,7 @@ class AugmentationGibbs(Sampler):
     def __post_init__(self) -> None:
         require_choice("form", self.form, FORMS)
         require_choice("arithmetic", self.arithmetic, ARITHMETIC)
-        require_positive(thin=self.thin)
-        if self.burn_in is not None and self.burn_in < 0:
-            raise ValueError(f"burn_in={self.burn_in!r} is not allowed: it is 0 or more")
+        require_length(self.burn_in, self.thin)
 
     def chosen_form(self, problem: Problem) -> str:
         """Form of the sweep that suits the shape of a problem."""

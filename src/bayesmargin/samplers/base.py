@@ -101,6 +101,27 @@ def require_positive(**values: float | int | None) -> None:
             raise ValueError(f"{name}={value!r} is not allowed: it is a positive finite number")
 
 
+def require_count(name: str, value: Any, least: int) -> None:
+    """Raise a clear error when ``value`` is not an integer of at least ``least``."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ValueError(f"{name}={value!r} is not allowed: it is an integer of at least {least}")
+
+
+def require_counts(**values: int | None) -> None:
+    """Raise a clear error for the first argument that is given and not an integer from 1 on."""
+    for name, value in values.items():
+        if value is not None:
+            require_count(name, value, 1)
+
+
+def require_length(burn_in: int | None, thin: int | None) -> None:
+    """Raise a clear error when the length of a run is given and not in whole iterations."""
+    require_counts(thin=thin)
+    if burn_in is not None:
+        require_count("burn_in", burn_in, 0)
+
+
 def require_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise a clear error when ``value`` is not one of ``allowed``."""
     if value not in allowed:

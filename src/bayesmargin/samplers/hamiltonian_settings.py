@@ -13,7 +13,14 @@ from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.chains import Chain, collected, run_chains
 from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
+from bayesmargin.samplers.base import (
+    Ensemble,
+    Sampler,
+    require_choice,
+    require_counts,
+    require_length,
+    require_positive,
+)
 from bayesmargin.samplers.hamiltonian import (
     STEP,
     Hamiltonian,
@@ -77,7 +84,8 @@ class HamiltonianSampler(Sampler):
     thin: int | None = None
 
     def __post_init__(self) -> None:
-        require_positive(step=self.step, thin=self.thin)
+        require_positive(step=self.step)
+        require_length(self.burn_in, self.thin)
         if isinstance(self.mass, str):
             require_choice("mass", self.mass, MASSES)
         else:
@@ -87,8 +95,6 @@ class HamiltonianSampler(Sampler):
             raise ValueError(
                 f"target_acceptance={self.target_acceptance!r} is not allowed: it lies in (0, 1)"
             )
-        if self.burn_in is not None and self.burn_in < 0:
-            raise ValueError(f"burn_in={self.burn_in!r} is not allowed: it is 0 or more")
         if self.burn_in == 0 and self.step is None:
             raise ValueError("burn_in=0 leaves no time to tune the step: give a step")
 
@@ -242,7 +248,8 @@ class SubgradientHMC(HamiltonianSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(length=self.length, n_steps=self.n_steps)
+        require_positive(length=self.length)
+        require_counts(n_steps=self.n_steps)
         if not 0.0 <= self.jitter < 1.0:
             raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
 

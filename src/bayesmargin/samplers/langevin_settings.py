@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesmargin.chains import Chain
-from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.samplers.base import require_choice, require_counts, require_positive
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.steps import (
@@ -72,7 +72,8 @@ class SSGLD(StochasticSampler):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("schedule", self.schedule, ("constant", "polynomial"))
-        require_positive(offset=self.offset, freeze_after=self.freeze_after)
+        require_positive(offset=self.offset)
+        require_counts(freeze_after=self.freeze_after)
         if not 0.0 <= self.exponent <= 0.5:
             raise ValueError(f"exponent={self.exponent!r} is not allowed: it lies in [0, 0.5]")
 

@@ -13,7 +13,14 @@ from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.targets import PreparedTarget, anchored_target
 from bayesmargin.chains import Chain
 from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
+from bayesmargin.samplers.base import (
+    Ensemble,
+    Sampler,
+    require_choice,
+    require_count,
+    require_length,
+    require_positive,
+)
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
 from bayesmargin.samplers.stochastic import around
 from bayesmargin.state import initial_state
@@ -60,14 +67,13 @@ class AusterityMetropolis(Sampler):
     thin: int | None = None
 
     def __post_init__(self) -> None:
-        require_positive(
-            step=self.step, batch_size=self.batch_size, minimum=self.minimum, thin=self.thin
-        )
+        require_positive(step=self.step)
+        require_count("batch_size", self.batch_size, 1)
+        require_count("minimum", self.minimum, 1)
+        require_length(self.burn_in, self.thin)
         require_choice("preconditioner", self.preconditioner, ("hessian", None))
         if not 0.0 <= self.epsilon < 1.0:
             raise ValueError(f"epsilon={self.epsilon!r} is not allowed: it lies in [0, 1)")
-        if self.burn_in is not None and self.burn_in < 0:
-            raise ValueError(f"burn_in={self.burn_in!r} is not allowed: it is 0 or more")
         if self.preconditioner is None and self.step is None:
             raise ValueError("preconditioner=None needs a step: raw coordinates have no scale")
 

@@ -19,7 +19,14 @@ from bayesmargin.chains import Chain
 from bayesmargin.checks import gradient_variances
 from bayesmargin.coordinates import n_positions
 from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_positive
+from bayesmargin.samplers.base import (
+    Ensemble,
+    Sampler,
+    require_choice,
+    require_counts,
+    require_length,
+    require_positive,
+)
 from bayesmargin.samplers.shared_chain import SharedChain, blocks_of
 from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.state import initial_state
@@ -44,10 +51,10 @@ class StochasticSampler(Sampler):
     thin: int | None = None
 
     def __post_init__(self) -> None:
-        require_positive(step=self.step, batch_size=self.batch_size, thin=self.thin)
+        require_positive(step=self.step)
+        require_counts(batch_size=self.batch_size)
+        require_length(self.burn_in, self.thin)
         require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
-        if self.burn_in is not None and self.burn_in < 0:
-            raise ValueError(f"burn_in={self.burn_in!r} is not allowed: it is 0 or more")
         if self.preconditioner != "hessian" and self.step is None:
             raise ValueError(
                 f"preconditioner={self.preconditioner!r} needs a step: only the coordinates of "
