@@ -15,9 +15,14 @@ from bayesmargin.rows.blocks import as_dense
 from bayesmargin.samplers.augmentation import record_sweeps, refresh_scores
 from bayesmargin.samplers.augmentation_blocks import blocked, blocks_of
 from bayesmargin.samplers.augmentation_mixing import Augmented, GibbsState, GibbsWork, gibbs_work
-from bayesmargin.samplers.augmentation_single import heavy_limit, in_single, single_is_enough
+from bayesmargin.samplers.augmentation_single import (
+    heavy_limit,
+    in_single,
+    loses_digits,
+    single_is_enough,
+)
 from bayesmargin.samplers.augmentation_variates import new_lanes
-from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, wide_sweep
+from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, sweep_by_rows
 from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_length
 from bayesmargin.types import FloatArray
 
@@ -92,14 +97,14 @@ class GibbsChain(Recorded):
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` sweeps apart."""
         draws = np.empty((n_draws, self.state.weights.size))
-        if self.form in ("joint", "coordinate"):
-            by_coordinate = self.form == "coordinate"
-            record_sweeps(self.target, self.state, self.rng, self.work, by_coordinate, thin, draws)
-        else:
-            for k in range(n_draws):
-                for _ in range(thin):
-                    self._sweep()
-                draws[k] = self.state.weights
+        try:
+            self._fill(draws, thin)
+        except np.linalg.LinAlgError as error:
+            raise DivergenceError(
+                f"the Gibbs sampler met a precision matrix that has no factor ({error}): columns "
+                "are nearly multiples of one another and the prior is very wide; leave such "
+                'columns out, choose a smaller prior_scale, or arithmetic="double"'
+            ) from error
         if not np.isfinite(draws).all():
             raise DivergenceError(
                 "the Gibbs sampler met weights that are not finite: scale the features"
@@ -109,9 +114,20 @@ class GibbsChain(Recorded):
         self.draws.append(draws)
         self.trace.append(trace)
 
+    def _fill(self, draws: FloatArray, thin: int) -> None:
+        if self.form in ("joint", "coordinate"):
+            by_coordinate = self.form == "coordinate"
+            record_sweeps(self.target, self.state, self.rng, self.work, by_coordinate, thin, draws)
+        else:
+            for draw in draws:
+                for _ in range(thin):
+                    self._sweep()
+                draw[:] = self.state.weights
+
     def _sweep(self) -> None:
-        if self.form == "wide":
-            wide_sweep(self.target, self.rows, self.state, self.work, self.rng)
+        if self.form != "frozen":
+            orthogonal = self.form == "orthogonal"
+            sweep_by_rows(self.target, self.rows, self.state, self.work, self.rng, orthogonal)
             return
         problem = self.problem
         prior = self.target.mean, self.state.precision
@@ -139,7 +155,9 @@ class AugmentationGibbs(Sampler):
     form : {"auto", "joint", "wide", "coordinate"}
         How the weights of a class are drawn: jointly from the Gram matrix
         (:math:`D n^2 + n^3`), jointly by a system in the rows (:math:`D^2 n + D^3`, for more
-        columns than rows), or one after another (:math:`D n`, slower mixing).
+        columns than rows), or one after another (:math:`D n`, slower mixing). Where columns are so
+        nearly alike that the Gram matrix has lost its digits, a QR factorisation of the rows takes
+        its place, and several times as long.
     arithmetic : {"auto", "double", "single"}
         Precision of the rows and of sums over 256 of them in the joint form; all else is double.
         Single precision sweeps twice as fast. "auto" takes it for large problems where it
@@ -195,7 +213,10 @@ class AugmentationGibbs(Sampler):
         require_finite(problem)
         form = self.chosen_form(problem)
         target = augmented(problem, self.arithmetic if form == "joint" else "double")
-        by_rows = form in ("wide", "frozen")
+        in_double = target.blocks.values.dtype == np.float64
+        if form == "joint" and in_double and loses_digits(problem, target.blocks):
+            form = "orthogonal"
+        by_rows = form in ("wide", "orthogonal", "frozen")
         index = np.arange(problem.source.n_rows if by_rows else 0)
         rows = as_dense(problem.source.take(index), problem.source.n_columns).astype(
             float, copy=False

@@ -1,4 +1,4 @@
-r"""Single precision for the rows of the augmentation sweep, where it changes nothing.
+r"""Which precision the augmentation sweep needs: single where it changes nothing.
 
 A sweep takes half the time in single precision: its matrix products, and the mixing variables,
 which are made of 32 random bits each (:mod:`bayesmargin.samplers.augmentation_variates`). Rounding
@@ -14,7 +14,13 @@ The mixing variables have heavy tails: now and then a row close to its kink gets
 :math:`1/\lambda` of millions, and its rounding would drown the others in its block. Rows with
 :math:`1/\lambda` above :data:`HEAVY` (about one in a thousand) are therefore added up in double
 precision.
+
+Double precision does not always suffice either. Where a column is a sum of others but for one part
+in :math:`10^9`, and the prior is too wide to tell them apart, a Cholesky factorisation of :math:`P`
+has lost the digits that matter (:func:`loses_digits`).
 """
+
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -22,9 +28,11 @@ from scipy import linalg
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.augmentation_blocks import Blocks, blocked
+from bayesmargin.types import FloatArray
 
 HEAVY = 1e3
 LARGEST_LOSS = 1e-5
+SMALLEST_PIVOT = 1e-9  # of a unit diagonal; mixing variables of millions take six digits more
 WORTHWHILE = 100_000  # numbers in the rows below which the choice is not worth its pass
 
 
@@ -38,20 +46,36 @@ def heavy_limit(blocks: Blocks) -> float:
     return 1e300 if blocks.values.dtype == np.float64 else HEAVY
 
 
+def _precision_of_rows(problem: Problem, blocks: Blocks, real: Any) -> FloatArray:
+    """Precision that the rows give the weights of a class at mixing variables of one."""
+    total = np.zeros((blocks.n_columns, blocks.n_columns))
+    root = 0.5 * blocked(blocks, problem.cost.astype(float))
+    for values, scale in zip(blocks.values, root, strict=True):
+        scaled = values[: blocks.n_columns].astype(real, copy=False) * scale.astype(real)
+        total += scaled @ scaled.T
+    return total
+
+
+def loses_digits(problem: Problem, blocks: Blocks) -> bool:
+    """Whether a column is so nearly a sum of others that a Gram matrix cannot tell."""
+    precision = _precision_of_rows(problem, blocks, np.float64)
+    diagonal = np.arange(len(precision))
+    precision[diagonal, diagonal] += _least_precision(problem)
+    scale = 1.0 / np.sqrt(precision[diagonal, diagonal])
+    try:
+        factor = linalg.cholesky(precision * scale[:, None] * scale, lower=True)
+    except linalg.LinAlgError:
+        return True
+    return bool(factor[diagonal, diagonal].min() ** 2 < SMALLEST_PIVOT)
+
+
 def loss_in_single(problem: Problem, blocks: Blocks) -> float:
     r"""Norm of :math:`L^{-1} E L^{-T}`, a bound on relative errors of the weights' variances."""
-    size = blocks.n_columns
-    root = 0.5 * blocked(blocks, problem.cost.astype(float))
-    exact, rounded = np.zeros((size, size)), np.zeros((size, size))
-    for values, scale in zip(blocks.values, root, strict=True):
-        scaled = values[:size] * scale
-        single = values[:size].astype(np.float32) * scale.astype(np.float32)
-        exact += scaled @ scaled.T
-        rounded += single @ single.T
-    error = rounded - exact
+    exact = _precision_of_rows(problem, blocks, np.float64)
+    error = _precision_of_rows(problem, blocks, np.float32) - exact
     if not np.isfinite(error).all():
         return np.inf
-    diagonal = np.arange(size)
+    diagonal = np.arange(len(exact))
     exact[diagonal, diagonal] += _least_precision(problem)
     try:
         factor = linalg.cholesky(exact, lower=True)

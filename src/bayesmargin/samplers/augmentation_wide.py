@@ -1,4 +1,4 @@
-r"""Two further forms of the augmentation sweep: more columns than rows, and the legacy shortcut.
+r"""Further forms of the augmentation sweep: wide, of columns nearly alike, and the shortcut.
 
 With more columns than rows a Gaussian with precision :math:`\Lambda_0 + \Phi^T \Phi` and linear
 term :math:`\Lambda_0\mu_0 + \Phi^T\alpha`, where :math:`\Phi` has the rows
@@ -8,6 +8,12 @@ Chakraborty and Mallick, 2016): :math:`u \sim N(\mu_0, \Lambda_0^{-1})`,
 
 .. math:: w = u + \Lambda_0^{-1}\Phi^T q, \qquad
           (\Phi\Lambda_0^{-1}\Phi^T + I)\,q = \alpha - \Phi u - \delta .
+
+Where columns are nearly alike and the prior is wide, the precision has lost what tells them apart:
+:math:`\Phi^T\Phi` squares its numbers. Below the factor :math:`\Lambda_0 = L L^T`, as
+:math:`L^T`, the rows :math:`\Phi` have a QR factorisation whose triangle :math:`R` is a factor of
+the precision that was never squared; taken along as one column more, :math:`\alpha` becomes the
+:math:`z` for which :math:`w = R^{-1}(z + \delta)`.
 """
 
 import numpy as np
@@ -17,6 +23,8 @@ from bayesmargin.compiling import jit
 from bayesmargin.samplers.augmentation import redraw_common, refresh_scores, shrink
 from bayesmargin.samplers.augmentation_mixing import Augmented, GibbsState, GibbsWork, augment
 from bayesmargin.types import FloatArray, IntArray
+
+PIECE = 8192  # rows taken into a triangle at a time
 
 
 @jit
@@ -46,22 +54,60 @@ def draw_wide(
     return start + narrow.T @ linalg.solve(system, wanted, assume_a="pos", overwrite_a=True)
 
 
-def wide_sweep(
+def draw_orthogonal(
+    rows: FloatArray,
+    omega: FloatArray,
+    pull: FloatArray,
+    precision: FloatArray,
+    linear: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Weights given the mixing variables and the terms of the prior, from rotations of the rows."""
+    root = np.sqrt(np.maximum(omega, 1e-300))
+    lower = linalg.cholesky(precision, lower=True)
+    triangle = np.column_stack([lower.T, linalg.solve_triangular(lower, linear, lower=True)])
+    for first in range(0, len(rows), PIECE):
+        part = slice(first, first + PIECE)
+        scaled = np.column_stack([rows[part] * root[part, None], pull[part] / root[part]])
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, scaled]), mode="r"))
+    size = len(linear)
+    wanted = triangle[:size, size] + rng.standard_normal(size)
+    return linalg.solve_triangular(triangle[:size, :size], wanted)
+
+
+def prior_of_class(
+    target: Augmented, state: GibbsState, span: slice
+) -> tuple[FloatArray, FloatArray]:
+    """Precision and linear term of the prior of one class's weights given the others."""
+    if target.matrix.size == 0:
+        own = state.precision[span]
+        return np.diag(own), own * target.mean[span]
+    away = target.mean - state.weights
+    away[span] = target.mean[span]
+    return target.matrix[span, span], target.matrix[span] @ away
+
+
+def sweep_by_rows(
     target: Augmented,
     rows: FloatArray,
     state: GibbsState,
     work: GibbsWork,
     rng: np.random.Generator,
+    orthogonal: bool,
 ) -> None:
-    """One sweep over all unknowns, for more columns than rows."""
+    """One sweep over all unknowns, for more columns than rows or for columns nearly alike."""
     shrink(target, state, rng)
     n_rows, size = rows.shape
     for chosen in range(target.n_classes):
         augment_class(target, state, chosen, rng, work)
         span = slice(chosen * size, (chosen + 1) * size)
         omega, pull = work.omega.ravel()[:n_rows], work.pull.ravel()[:n_rows]
-        prior = target.mean[span], state.precision[span]
-        state.weights[span] = draw_wide(rows, omega, pull, *prior, rng)
+        if orthogonal:
+            prior = prior_of_class(target, state, span)
+            state.weights[span] = draw_orthogonal(rows, omega, pull, *prior, rng)
+        else:
+            prior = target.mean[span], state.precision[span]
+            state.weights[span] = draw_wide(rows, omega, pull, *prior, rng)
         refresh_scores(target, state, chosen)
     if target.n_classes > 1:
         redraw_common(target, state, rng)
