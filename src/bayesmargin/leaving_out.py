@@ -11,6 +11,7 @@ parameters, one member of which has the mean and the variance that the draws hav
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
+from bayesmargin.leading import at_leader, leader_of
 from bayesmargin.types import FloatArray
 
 ROUNDS = 40
@@ -63,9 +64,9 @@ def leave_one_out_jointly(
     along = np.einsum("ij,ijk->jk", slack - level, away) / len(slack)
     along /= np.where(spread > 0.0, spread, 1.0)[:, None]
     mean = mean + along * shift[:, None]
-    leader = mean.argmax(axis=1)[:, None]
-    along -= np.take_along_axis(along, leader, axis=1)
-    away -= np.take_along_axis(away, leader[None], axis=2)
+    leader = leader_of(mean)
+    along -= at_leader(along, leader)
+    away -= at_leader(away, leader)
     variance = np.square(away, out=away).mean(axis=0)
     return mean, variance + np.square(along) * growth[:, None]
 

@@ -12,6 +12,7 @@ from bayesmargin.beliefs import Belief
 from bayesmargin.calibration import MAX_ROWS, Link, fit_link
 from bayesmargin.chains import n_threads
 from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.leading import leader_of, variance_to_leader
 from bayesmargin.leaving_out import leave_one_out, leave_one_out_jointly
 from bayesmargin.models.one_vs_rest import all_classes
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
@@ -278,6 +279,4 @@ def _left_out(
     )
     if data.n_classes == 2:
         return mean[:, 0], variance[:, 0]
-    leader = mean.argmax(axis=1)[:, None]
-    both = variance + np.take_along_axis(variance, leader, axis=1)  # classes are independent
-    return mean, np.where(np.arange(data.n_classes) == leader, 0.0, both)
+    return mean, variance_to_leader(variance, leader_of(mean))

@@ -11,6 +11,7 @@ from bayesmargin.beliefs import FULL_COVARIANCE
 from bayesmargin.calibration import Link
 from bayesmargin.distributed import is_collection
 from bayesmargin.inputs import require_numbers
+from bayesmargin.leading import leader_of
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.spread import contrast_variance, score_variance
 from bayesmargin.posterior import Posterior
@@ -108,7 +109,7 @@ class LinearPredictions(BaseEstimator):
         if scores.ndim == 1:
             variance = score_variance(X, *draws)[:, 0]
         else:
-            variance = contrast_variance(X, *draws, scores.argmax(axis=1))
+            variance = contrast_variance(X, *draws, leader_of(scores))
         return self.link_.probabilities(scores, variance)
 
     def predict_votes(self, X: Any) -> FloatArray:

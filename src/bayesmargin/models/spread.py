@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.beliefs import FULL_COVARIANCE
+from bayesmargin.leading import at_leader
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.types import FloatArray, IntArray
 
@@ -27,12 +28,12 @@ def score_variance(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArra
 
 
 def contrast_variance(
-    X: Any, coef: FloatArray, intercept: FloatArray, reference: IntArray
+    X: Any, coef: FloatArray, intercept: FloatArray, leader: IntArray
 ) -> FloatArray:
-    """Variances (row, block) of the difference between the row's reference score and each."""
+    """Variances (row, block) of the differences to the score of the row's leading class."""
     variance = np.empty((X.shape[0], coef.shape[1]))
     for rows, away in _deviations(X, coef, intercept):
-        away -= np.take_along_axis(away, reference[None, rows, None], axis=2)
+        away -= at_leader(away, leader[rows])
         variance[rows] = np.square(away, out=away).sum(axis=0)
     return variance
 
