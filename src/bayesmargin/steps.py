@@ -134,16 +134,6 @@ def _sum_squares(preconditioner, gradient, n_rows, time, moment):  # type: ignor
             moment[j] += gradient[j] * gradient[j]
 
 
-@implements(scale_of, AdaGrad, borrows=True)
-def _adagrad_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
-    return 1.0 / (preconditioner.regularizer + np.sqrt(moment))
-
-
-@implements(is_lagged, AdaGrad, borrows=True)
-def _adagrad_lagged(preconditioner):  # type: ignore[no-untyped-def]
-    return preconditioner.lagged
-
-
 @implements(learn_scale, RMSprop, borrows=True)
 def _mean_squares(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
     if time < preconditioner.freeze_after:
@@ -153,11 +143,13 @@ def _mean_squares(preconditioner, gradient, n_rows, time, moment):  # type: igno
             moment[j] = keep * moment[j] + (1.0 - keep) * mean * mean
 
 
+@implements(scale_of, AdaGrad, borrows=True)
 @implements(scale_of, RMSprop, borrows=True)
-def _rmsprop_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
+def _learned_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
     return 1.0 / (preconditioner.regularizer + np.sqrt(moment))
 
 
+@implements(is_lagged, AdaGrad, borrows=True)
 @implements(is_lagged, RMSprop, borrows=True)
-def _rmsprop_lagged(preconditioner):  # type: ignore[no-untyped-def]
+def _as_set(preconditioner):  # type: ignore[no-untyped-def]
     return preconditioner.lagged

@@ -58,10 +58,13 @@ def _deviations(values: FloatArray, covariances: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(squares, 1e-300))
 
 
-def _options(problem: Problem, span: slice, values: FloatArray, mean: FloatArray) -> FloatArray:
+def _options(
+    problem: Problem, chosen: slice | IntArray, values: FloatArray, mean: FloatArray
+) -> FloatArray:
+    """Values of the options at ``mean`` of some rows, the chosen ones."""
     options = values @ mean.reshape(problem.n_classes, -1).T + problem.margin
     rows = np.arange(len(options))
-    options[rows, problem.label[span]] -= problem.margin
+    options[rows, problem.label[chosen]] -= problem.margin
     return options
 
 
@@ -114,8 +117,7 @@ def _curvature(
     for start in range(0, rows.size, 2048):
         index = rows[start : start + 2048]
         values = problem.source.take(index).astype(float, copy=False)
-        options = values @ anchor.mean.reshape(n_classes, -1).T + problem.margin
-        options[np.arange(index.size), problem.label[index]] -= problem.margin
+        options = _options(problem, index, values, anchor.mean)
         tau = temperature[index]
         share = softmax(options / tau[:, None], axis=1)
         weight = scale * problem.cost[index] / tau

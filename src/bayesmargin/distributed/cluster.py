@@ -123,7 +123,8 @@ class ClientCluster:
         from dask import delayed as delay
 
         key = f"bayesmargin-{label}-{uuid.uuid4().hex}"
-        return self.client.compute(delay(function)(delayed, *args, dask_key_name=key))
+        task = delay(function)(delayed, *args, dask_key_name=key)
+        return _guarded(lambda: self.client.compute(task))
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for results and fetch them."""
@@ -131,7 +132,7 @@ class ClientCluster:
 
     def memory(self) -> float:
         """Bytes that the workers may use together."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        workers = _guarded(lambda: self.client.scheduler_info(n_workers=-1))["workers"].values()
         return float(sum(worker["memory_limit"] or 0 for worker in workers)) or float("inf")
 
 
