@@ -72,11 +72,9 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
 
 
 def _medlda(model: Any, features: int, n_classes: int) -> None:
-    from bayesmargin.models.medlda.brevity import Brevity
     from bayesmargin.models.medlda.conditionals import padded
     from bayesmargin.models.medlda.expected import ExpectedTopics
     from bayesmargin.models.medlda.labels import LabelCode
-    from bayesmargin.models.medlda.link import ScoreLink
     from bayesmargin.models.medlda.parameters import Resolved, check_parameters
     from bayesmargin.models.medlda.posterior import TopicPosterior
     from bayesmargin.models.medlda.training import Training
@@ -85,19 +83,8 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
     training = model._training
     _require(isinstance(training, Training) and isinstance(training.code, LabelCode), "_training")
     _require(isinstance(training.resolved, Resolved) and training.n_words == features, "_training")
-    link = model._link
-    if link is not None:  # it is learned when it is first needed
-        _require(isinstance(link, ScoreLink), "_link")
-        _require_number(link.slope, "_link")
-        _require_number(link.threshold, "_link")
-        if link.thresholds is not None:
-            _require_array(link.thresholds, [len(model.classes_)], "f", "_link")
-        if link.brevity is not None:
-            _require(isinstance(link.brevity, Brevity), "_link")
-            for scores in (link.brevity.wordless, link.brevity.shares):
-                _require_array(scores, [training.code.n_classifiers], "f", "_link")
-            _require_number(link.brevity.share_words, "_link")
-            _require_number(link.brevity.doubt_words, "_link")
+    if model._link is not None:  # it is learned when it is first needed
+        _check_score_link(model._link, training.code)
     _require_array(training.known, [features], "b", "_training")
     _require_array(training.n_labelled, [training.code.n_classifiers], "f", "_training")
     _require_number(training.resolved.alpha, "alpha")
@@ -134,6 +121,34 @@ def _medlda(model: Any, features: int, n_classes: int) -> None:
     if training.held_out is not None:
         documents, signs = training.held_out
         _check_documents(documents, signs, features, rows)
+
+
+def _check_score_link(link: Any, code: Any) -> None:
+    from bayesmargin.models.medlda.chances import LabelChances
+    from bayesmargin.models.medlda.link import ScoreLink
+
+    _require(isinstance(link, ScoreLink), "_link")
+    _require_number(link.slope, "_link")
+    _require_number(link.threshold, "_link")
+    if link.thresholds is not None:
+        _require_array(link.thresholds, [len(code.classes)], "f", "_link")
+    if link.brevity is not None:
+        _check_brevity(link.brevity, code.n_classifiers)
+    if link.chances is not None:
+        _require(isinstance(link.chances, LabelChances) and code.several, "_link")
+        for numbers in (link.chances.slopes, link.chances.offsets):
+            _require_array(numbers, [code.n_classifiers], "f", "_link")
+        _check_brevity(link.chances.brevity, code.n_classifiers)
+
+
+def _check_brevity(brevity: Any, n_classifiers: int) -> None:
+    from bayesmargin.models.medlda.brevity import Brevity
+
+    _require(isinstance(brevity, Brevity), "_link")
+    for scores in (brevity.wordless, brevity.shares):
+        _require_array(scores, [n_classifiers], "f", "_link")
+    _require_number(brevity.share_words, "_link")
+    _require_number(brevity.doubt_words, "_link")
 
 
 def _check_learner(learner: Any, features: int, width: int, own: int, topics: int) -> None:

@@ -55,6 +55,7 @@ CLASSES: dict[str, Entry] = {
         "bayesmargin.posterior", "Posterior", ("_draws", "dims", "coords", "attrs")
     ),
     **_entries(f"{_MEDLDA}.brevity", "Brevity", prefix="medlda."),
+    **_entries(f"{_MEDLDA}.chances", "LabelChances", prefix="medlda."),
     **_entries(f"{_MEDLDA}.documents", "Documents", prefix="medlda."),
     **_entries(f"{_MEDLDA}.expected", "ExpectedTopics", prefix="medlda."),
     **_entries(f"{_MEDLDA}.hinges", "LabelSetHinge", "MultiTaskHinge", prefix="medlda."),

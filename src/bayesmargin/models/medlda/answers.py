@@ -13,7 +13,7 @@ from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.reading import read_counts
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.settings import require_count
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 
 class AnswersMixin(TransformerMixin):
@@ -36,13 +36,16 @@ class AnswersMixin(TransformerMixin):
         self._training.n_threads = count_threads(self.n_jobs)
         return self._training.infer(documents, draws)
 
-    def _scores(self, X: Any, draws: int | None = None) -> FloatArray:
-        """Scores that answers rest on (n, L); those of draws are what the draws say."""
+    def _read(self, X: Any, draws: int | None = None) -> tuple[FloatArray, IntArray]:
+        """Scores of the words (n, L), and how many words there are that training has met."""
         documents = to_documents(self._counts(X))
         scores = self._infer_documents(documents, draws)[1]
-        if draws is not None:
-            return scores
-        return self.link_.settle(scores, self._training.known_lengths(documents))
+        return scores, self._training.known_lengths(documents)
+
+    def _scores(self, X: Any, draws: int | None = None) -> FloatArray:
+        """Scores that labels rest on (n, L); those of draws are what the draws say."""
+        scores, lengths = self._read(X, draws)
+        return scores if draws is not None else self.link_.settle(scores, lengths)
 
     def _require_draws(self, draws: int | None) -> None:
         """Refuse to average over more draws than every chain has kept."""
@@ -84,6 +87,9 @@ class AnswersMixin(TransformerMixin):
     def predict(self, X: Any, draws: int | None = None) -> np.ndarray:
         """Labels by the mean scores, see :meth:`decision_function`.
 
+        Label sets are the labels whose scores exceed thresholds, ``link_.cut``, that have the
+        largest F1 on held-out documents, and the one nearest to its threshold where there is none.
+
         ``draws=1`` takes the last draw of each chain; with ``n_chains=1`` that is the rule of the
         paper.
         """
@@ -95,12 +101,13 @@ class AnswersMixin(TransformerMixin):
     def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities (n, L), calibrated on documents held out from training.
 
-        For label sets each column is the probability of its own label.
+        For label sets each column is the probability of its own label. A label may be predicted
+        although it is less likely than not: :meth:`predict` serves F1, which wants rare labels to
+        be named before they are likely. ``predict_proba(X) > 0.5`` are the labels that are.
         """
         if is_collection(X):
             return self._on_blocks("predict_proba", X)
-        scores = self._scores(X)
-        return self.link_.probabilities(scores, self._training.code.several)
+        return self.link_.answer(*self._read(X), self._training.code.several)
 
     def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
         """A lazy Dask array of answers, block by block."""
@@ -121,7 +128,7 @@ class AnswersMixin(TransformerMixin):
 
     @property
     def link_(self) -> ScoreLink:
-        """Slope of the probabilities, thresholds of label sets, and what short documents have.
+        """Slope of the probabilities, thresholds and odds of label sets, scores of short documents.
 
         After ``partial_fit`` it is learned when first asked for: a stream of small parts would
         spend most of its time on it.

@@ -1,15 +1,17 @@
 r"""From scores to probabilities and label sets, learned on documents held out.
 
-Probabilities are :math:`\mathrm{softmax}(a s)` for one label of many, :math:`\sigma(a (s - \tau))`
-for two classes or label sets: increasing in the score, so that the most probable class is the
-predicted one. The slope :math:`a` maximises the likelihood of documents that took no part in
-training.
+Probabilities are :math:`\mathrm{softmax}(a s)` for one label of many, :math:`\sigma(a s)` for two
+classes: increasing in the score, so that the most probable class is the predicted one. The slope
+:math:`a` maximises the likelihood of documents that took no part in training.
 
-Label sets have a threshold :math:`\tau_y` a class. The hinges of a rare class are nearly all on
+Label sets have probabilities of their own (:mod:`.chances`), and to be chosen a threshold
+:math:`\tau_y` a class. The hinges of a rare class are nearly all on
 its negative side, so that its scores seldom reach those of a common one; its threshold is where as
 large a share of the held-out documents lies above as has the label in training. The labels of the
 held-out documents then choose between these thresholds, one for all classes, and mixtures, by the
-sum of micro- and macro-averaged F1.
+sum of micro- and macro-averaged F1. That is another question than how likely a label is: the best
+threshold for F1 is at half the F1 that can be reached, so that a predicted label may have a
+probability far below one half.
 
 Documents of few words have scores of their own (:mod:`.brevity`).
 """
@@ -22,6 +24,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, log_softmax, logit, softmax
 
 from bayesmargin.models.medlda.brevity import Brevity, fit_brevity, usual_brevity
+from bayesmargin.models.medlda.chances import LabelChances
 from bayesmargin.types import FloatArray, IntArray
 
 _LARGEST_SLOPE = 1e3
@@ -29,24 +32,35 @@ _LARGEST_SLOPE = 1e3
 
 @dataclass(frozen=True)
 class ScoreLink:
-    """Slope of the probabilities, and for label sets a threshold a class beside the common one.
+    r"""Slope of the probabilities, and for label sets a threshold a class beside the common one.
 
-    ``brevity`` is what becomes of the scores of short documents; None in models saved before there
-    was any.
+    ``brevity`` is what becomes of the scores of short documents, ``chances`` are the probabilities
+    of label sets; None in models saved before there were any, whose labels have the probabilities
+    :math:`\sigma(a (s - \tau_y))`.
     """
 
     slope: float
     threshold: float = 0.0
     thresholds: FloatArray | None = None
     brevity: Brevity | None = None
+    chances: LabelChances | None = None
 
     @property
     def cut(self) -> Any:
         """What scores of label sets are compared with."""
         return self.threshold if self.thresholds is None else self.thresholds
 
+    def answer(self, scores: FloatArray, lengths: IntArray, several: bool) -> FloatArray:
+        """Class probabilities (n, classes) of documents with so many words that training has met.
+
+        Rows sum to one unless ``several`` labels may hold.
+        """
+        if self.chances is not None:
+            return self.chances.probabilities(scores, lengths)
+        return self.probabilities(self.settle(scores, lengths), several)
+
     def probabilities(self, scores: FloatArray, several: bool) -> FloatArray:
-        """Class probabilities (n, classes); rows sum to one unless ``several`` labels may hold."""
+        """Class probabilities (n, classes) by slope and thresholds, of scores that have settled."""
         if several:
             return expit(self.slope * (scores - self.cut))
         if scores.shape[1] == 1:

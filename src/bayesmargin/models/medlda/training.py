@@ -1,11 +1,13 @@
 """The loop of a fit: what is held out, who learns from what, progress, what is kept at the end."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from bayesmargin.models.medlda.chances import gather_evidence, learn_chances
 from bayesmargin.models.medlda.documents import (
     Documents,
     check_counts,
@@ -36,6 +38,8 @@ from bayesmargin.types import FloatArray, IntArray
 
 # Held-out documents beyond this number would make the link no better.
 MAX_HELD_OUT = 300
+# Fewer of them with label sets are cut short so often, to see how much a few words are worth.
+MAX_CUTS = 16
 
 
 def select(documents: Any, chosen: IntArray) -> Any:
@@ -224,14 +228,22 @@ class Training:
         held, signs = self.held_out
         held, several = keep_words(held, self.known), self.code.several
         nothing = Documents(held.words[:0], np.zeros(2, dtype=np.int64))
-        documents = join(held, shorten(held, np.random.default_rng(self.seed)), nothing)
+        rng, n_cuts = np.random.default_rng(self.seed), 1
+        if several:
+            n_cuts = min(MAX_CUTS, -(-MAX_HELD_OUT // len(signs)))
+        documents = join(held, *(shorten(held, rng) for _ in range(n_cuts)), nothing)
         _, scores = self.infer(documents, None)
         prevalence = np.clip(self.n_labelled / max(self.n_seen, 1), 0.0, 1.0)
-        whole = scores[: len(signs)]
-        link = fit_link(whole, signs, prevalence, several, self.resolved.hinge.margin)
+        whole, margin = scores[: len(signs)], self.resolved.hinge.margin
+        link = fit_link(whole, signs, prevalence, several, margin)
         shares = (self.n_labelled + 1.0) / (self.n_seen + 2.0)
-        twice, lengths = np.concatenate([signs, signs]), documents.lengths[:-1]
-        return learn_brevity(link, scores[:-1], lengths, twice, scores[-1], shares, several)
+        again, lengths = np.tile(signs, (1 + n_cuts, 1)), documents.lengths[:-1]
+        link = learn_brevity(link, scores[:-1], lengths, again, scores[-1], shares, several)
+        if not several:
+            return link
+        evidence = gather_evidence(signs, shares, self.n_seen)
+        chances = learn_chances(scores[:-1], lengths, evidence, scores[-1], margin)
+        return replace(link, chances=chances)
 
     def known_lengths(self, documents: Documents) -> IntArray:
         """Words of each document that training has met."""
