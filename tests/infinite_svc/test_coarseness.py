@@ -5,7 +5,7 @@ import pytest
 from test_weights import _draws, _error
 
 from bayesmargin.compiling import from_python
-from bayesmargin.models.infinite_svc.anchor import count_update
+from bayesmargin.models.infinite_svc.anchor import prepare_update
 from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
 from bayesmargin.models.infinite_svc.coarseness import gentle_step
 from bayesmargin.models.infinite_svc.settings import make_method
@@ -49,7 +49,7 @@ def test_the_jump_is_that_of_the_rows_in_whitened_coordinates(n_rows, classes):
     chain = start_chain(
         np.random.default_rng(0), rows, base, settings, np.zeros(n_rows, int), classes, 1.0
     )
-    from_python(count_update)(0, 10, chain.mixture)
+    from_python(prepare_update)(0, chain.mixture)
     components = chain.components
     narrow = components.width[0] == 0.0
     assert narrow == (n_rows > 3)

@@ -45,7 +45,7 @@ def test_an_expert_drawn_exactly_keeps_its_law_while_it_moves(score_scale, steps
 
     A whole kick to a fresh momentum would push the expert towards its row.
     """
-    method = Thermostat(0.1, steps, 0, 1.0, 10)
+    method = Thermostat(0.1, steps, 0, 1.0)
     design = np.array([[score_scale, 0.0]])
     chain = _chain(design, np.array([1]), 2, method, np.zeros(1, int))
     sweeps = 150_000
@@ -68,7 +68,7 @@ def test_drift_is_what_moving_rows_change_in_the_pull(classes):
     rng = np.random.default_rng(0)
     design, labels = rng.normal(size=(60, 3)), rng.integers(0, classes, 60)
     clusters = rng.integers(0, 4, 60)
-    method = Thermostat(0.1, 3, 0, 1.0, 10)
+    method = Thermostat(0.1, 3, 0, 1.0)
     chain = _chain(design, labels, classes, method, clusters, concentration=3.0)
     moved = lived = 0
     for _ in range(30):
@@ -90,7 +90,7 @@ def test_drift_is_what_moving_rows_change_in_the_pull(classes):
 def test_the_opening_kick_has_a_half_of_the_rows_before_and_a_half_of_those_now(age):
     rng = np.random.default_rng(1)
     design, labels = rng.normal(size=(8, 3)), rng.integers(0, 3, 8)
-    chain = _chain(design, labels, 3, Thermostat(0.1, 3, 0, 1.0, 10), np.zeros(8, int))
+    chain = _chain(design, labels, 3, Thermostat(0.1, 3, 0, 1.0), np.zeros(8, int))
     components = chain.components
     components.weights[0] = rng.normal(size=(3, 3))
     components.width[0], components.age[0] = 0.7, age

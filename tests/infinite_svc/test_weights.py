@@ -47,7 +47,9 @@ def _draws(problem, method, number, seed=3, hinge=HINGE):
         np.zeros(len(labels), int), int(labels.max()) + 1, 1.0,
     )  # fmt: skip
     draws = np.empty((number, *chain.components.weights.shape[1:]))
-    _run(method, chain._source(), chain.mixture, draws)
+    for learning, part in ((1, draws[: number // 20]), (0, draws[number // 20 :])):
+        chain.components.learning[0] = learning
+        _run(method, chain._source(), chain.mixture, part)
     return draws[number // 20 :]
 
 
@@ -70,7 +72,7 @@ def test_exact_methods_agree_with_quadrature(problem, method):
 @pytest.mark.parametrize("problem", [BINARY, THREE], ids=["F2", "F3"])
 @pytest.mark.parametrize(
     "method",
-    [Thermostat(0.1, 10, 3, 1.0, 10), Langevin(0.15, 10, 3, 10)],
+    [Thermostat(0.1, 10, 3, 1.0), Langevin(0.15, 10, 3)],
     ids=["ssgnht", "ssgld"],
 )
 def test_stochastic_methods_have_a_small_bias(problem, method):
@@ -84,7 +86,7 @@ def test_stochastic_methods_have_a_small_bias(problem, method):
 @pytest.mark.parametrize("steps", [1, 4])
 def test_a_long_step_of_the_thermostat_is_right_where_the_energy_is_quadratic(problem, steps):
     """Rows that count for nothing leave the prior; the step's positions have its variance."""
-    method, hinge = Thermostat(0.8, steps, 0, 1.0, 10), Hinge(1e-9, 1.0)
+    method, hinge = Thermostat(0.8, steps, 0, 1.0), Hinge(1e-9, 1.0)
     draws = _draws(problem, method, 100_000, hinge=hinge).reshape(95_000, -1)
     gap = np.abs((draws**2).mean(axis=0) - 1.0)
     assert np.all(gap < 4.5 * _error(draws**2))

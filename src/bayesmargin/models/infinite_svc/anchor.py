@@ -14,7 +14,8 @@ falls like :math:`n_k^{-1/2}`, as the posterior narrows around the anchor, so th
 grow like :math:`\sqrt{n_k}`.
 
 The metric is :math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f` the density of the
-slacks at the kink (shared among the classes), estimated on a few dozen members.
+slacks at the kink (shared among the classes), which is foreseen from the rows of the component
+(:mod:`~bayesmargin.models.infinite_svc.sharpness`); the sum is estimated on a few dozen members.
 """
 
 import math
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
 from bayesmargin.models.infinite_svc.coarseness import force_jump, mean_whitened_square
 from bayesmargin.models.infinite_svc.dense import (
     accumulate_outer,
@@ -31,7 +32,8 @@ from bayesmargin.models.infinite_svc.dense import (
     invert_lower,
 )
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
-from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
+from bayesmargin.models.infinite_svc.sharpness import kind_of, learn_sharpness, sharpness_of
+from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
@@ -52,6 +54,13 @@ def refresh_anchor(slot: int, mixture: Mixture) -> None:
         fill_scores(components.weights[slot], rows.design[d], scores)
         assignment.winner[d] = winning_option(scores, rows.labels[d], hinge)
         add_pull(pull, rows.design[d], rows.labels[d], assignment.winner[d], 1.0)
+
+
+@jit
+def refresh_anchors(mixture: Mixture) -> None:
+    """Make the current weights of all components their anchors."""
+    for position in range(mixture.components.size[0]):
+        refresh_anchor(mixture.components.order[position], mixture)
 
 
 @inner_jit
@@ -86,21 +95,21 @@ def curvature_share(hinge: Hinge, sharpness: float, vectors: int) -> float:
 
 
 @inner_borrowing_jit
-def count_update(slot: int, renewal: int, mixture: Mixture) -> None:
-    """Note one more update of a component's weights; every ``renewal`` its metric is renewed.
+def prepare_update(slot: int, mixture: Mixture) -> None:
+    """Count one more update of a component's weights, and make the metric for it.
 
-    The metric is estimated from a sample of the members.
+    It is made anew for every update, of the rows that are members now, by a sample of them: one of
+    the rows of before would know something of the weights, which had a say in who is a member.
     Where the prior dominates (few members a class) a multiple of the identity does; ``width`` is
     then its inverse square root, and zero where the full whitener is in use.
     """
     rows, assignment, components, base, hinge = mixture
     components.age[slot] += 1
-    if (components.age[slot] - 1) % renewal != 0:
-        return
     members = assignment.members[assignment.start[slot] : assignment.start[slot + 1]]
     _, vectors, size = components.weights.shape
     scale = base.weight_scale
-    curvature = curvature_share(hinge, components.sharpness[slot], vectors)
+    components.kind[slot] = kind_of(slot, rows, assignment)
+    curvature = curvature_share(hinge, sharpness_of(components, slot), vectors)
     used = min(members.shape[0], _SAMPLE)
     square = 0.0
     for i in range(used):
@@ -160,13 +169,6 @@ def add_unwhitened(
 
 
 @inner_borrowing_jit
-def note_sharpness(components: Components, slot: int, value: float) -> None:
-    """Fold one estimate of the slack density into its running mean."""
-    mean = components.sharpness[slot]
-    components.sharpness[slot] = max(mean + 0.1 * (value - mean), 0.01)
-
-
-@inner_borrowing_jit
 def whitened_gradient(
     source: Any,
     slot: int,
@@ -178,8 +180,8 @@ def whitened_gradient(
 ) -> None:
     """Subgradient of the energy at the current weights, in whitened coordinates, into ``force``.
 
-    The share of rows near the kink goes into the running mean of the sharpness. ``batch`` = 0 uses
-    the anchor alone, which is exact while the weights have not moved.
+    What rows near the kink tell of components of this kind is noted. ``batch`` = 0 uses the anchor
+    alone, which is exact while the weights have not moved.
     """
     rows, assignment, components, base, hinge = mixture
     begin, end = assignment.start[slot], assignment.start[slot + 1]
@@ -210,7 +212,7 @@ def whitened_gradient(
             data = pull[y, j] + scale * gradient[y, j]
             gradient[y, j] = precision * weights[y, j] - hinge.cost * data
     if used > 0:
-        note_sharpness(components, slot, near / used / (2.0 * hinge.margin))
+        learn_sharpness(components, slot, near / used / (2.0 * hinge.margin))
     whiten(components.width[slot], components.whitener[slot], gradient, force)
 
 

@@ -60,7 +60,6 @@ def start_component(
     else:
         _draw_prior(rng, base.weight_scale, weights)
     components.thermostat[slot] = 1.0
-    components.sharpness[slot] = 0.25
     components.age[slot] = 0
     components.pull[slot, :, :] = 0.0
     _draw_prior(rng, 1.0, components.momentum[slot])

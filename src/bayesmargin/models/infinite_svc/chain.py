@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import DirectCaller, borrowing_jit
+from bayesmargin.models.infinite_svc.anchor import refresh_anchors
 from bayesmargin.models.infinite_svc.assignments import sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
@@ -33,6 +34,7 @@ from bayesmargin.models.infinite_svc.state import (
     group_members,
     grow,
 )
+from bayesmargin.models.infinite_svc.stein import stein_ratio
 from bayesmargin.models.infinite_svc.weighing import make_work
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
@@ -41,6 +43,7 @@ from bayesmargin.streams import seed_from_generator
 from bayesmargin.types import FloatArray, IntArray
 
 _MOST_RADII = 250_000_000
+_NEAR = 0.5  # Stein's ratio of experts that may begin; it is one where they belong
 _REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
 
 
@@ -111,6 +114,7 @@ class Chain:
     concentration: float
     sweeps: int = 0
     moved: int = 0
+    experts: float = math.nan  #: see :mod:`.stein`, after the last sweep over the rows
     seconds: dict[str, float] = dataclasses.field(
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
     )
@@ -140,12 +144,17 @@ class Chain:
             self.settings = dataclasses.replace(self.settings, method=method)
         tries[:] = 0
 
-    def warm_weights(self, passes: int) -> None:
-        """Start the experts near their posterior by a few passes of exact augmentation.
+    def warm_weights(self, passes: int, rounds: int = 1) -> None:
+        """Start the experts near their posterior by passes of exact augmentation.
 
-        What will move them later is looked up, too.
+        Up to so many ``rounds`` of them, as long as Stein's ratio says that the experts are far
+        from where they belong. What will move them later is looked up, too.
         """
-        update_experts(Augmentation(passes), self.rng, self.mixture)
+        for _ in range(rounds):
+            update_experts(Augmentation(passes), self.rng, self.mixture)
+            refresh_anchors(self.mixture)
+            if stein_ratio(self.mixture) > _NEAR:
+                break
         self._call.look_up(update_experts, self.settings.method, self._source(), self.mixture)
 
     def _source(self) -> Any:
@@ -155,10 +164,15 @@ class Chain:
         seed_from_generator(self._stream, self.rng)
         return self._stream
 
-    def sweep(self) -> None:
-        """Move the assignments, the components, the concentration and the weights once."""
+    def sweep(self, learning: bool = False) -> None:
+        """Move the assignments, the components, the concentration and the weights once.
+
+        While it is ``learning`` the chain finds out about metrics, and has no law of its own.
+        """
         start = time.thread_time()
+        self.components.learning[0] = learning
         self.moved = self._sweep_assignments()
+        self.experts = stein_ratio(self.mixture)
         self.sweeps += 1
         if self.sweeps % _REBUILD_EVERY == 0:
             features = np.empty(self.components.form.shape[1])

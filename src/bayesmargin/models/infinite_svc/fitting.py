@@ -29,7 +29,7 @@ from bayesmargin.models.mixtures.start import (
 from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
-_WARM_PASSES = 5
+_WARM_PASSES, _WARM_ROUNDS = 5, 10
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
 _MOVING = (
@@ -168,7 +168,7 @@ def run_chain(
     found = page.begin()
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
     for sweep in range(chain.sweeps, problem.n_sweeps):
-        chain.sweep()
+        chain.sweep(learning=sweep < problem.burn_in)
         if sweep < problem.burn_in:
             chain.adapt()
         recorder.note(sweep, chain)
@@ -196,7 +196,7 @@ def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder,
         problem.classes,
         problem.concentration,
     )
-    chain.warm_weights(_WARM_PASSES)
+    chain.warm_weights(_WARM_PASSES, _WARM_ROUNDS)
     keep = kept_sweeps(problem.n_sweeps, problem.burn_in, problem.n_draws)
     return chain, Recorder(keep), time.thread_time() - begin
 

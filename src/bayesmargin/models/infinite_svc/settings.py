@@ -13,7 +13,6 @@ from bayesmargin.models.settings import require_count, require_flag, require_giv
 from bayesmargin.samplers.base import require_choice, require_positive
 
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
-_RENEWAL = 10
 _LEAPFROG_STEPS = 8
 _STEP, _KICK = 0.1, 0.3  # default step of the thermostat, and the kick of a row that shortens it
 # Sweeps of a fit unless told otherwise: those that a second or two allows.
@@ -33,10 +32,10 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
     rows = 0 if batch_size is None else batch_size
     if name == "ssgnht":
         if step is None:
-            return Thermostat(_STEP, inner_steps, rows, 1.0, _RENEWAL, _KICK)
-        return Thermostat(step, inner_steps, rows, 1.0, _RENEWAL)
+            return Thermostat(_STEP, inner_steps, rows, 1.0, _KICK)
+        return Thermostat(step, inner_steps, rows, 1.0)
     if name == "ssgld":
-        return Langevin(0.2 if step is None else step, inner_steps, rows, _RENEWAL)
+        return Langevin(0.2 if step is None else step, inner_steps, rows)
     if name == "hmc":
         return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS)
     return Augmentation(1)

@@ -197,7 +197,6 @@ def _accept_split(
         _install(side, sides, own if side == 0 else slot, components, assignment)
     copy_matrix(sides.weights[1], components.weights[slot])
     components.thermostat[slot] = components.thermostat[own]
-    components.sharpness[slot] = components.sharpness[own]
     _begin_anew(rng, components, slot)
     for position in range(right.shape[0]):
         assignment.slot[right[position]] = slot

@@ -15,6 +15,10 @@ import numpy as np
 from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.types import FloatArray, IntArray
 
+#: Kinds of components by size and by mixture of labels, see :mod:`.sharpness`.
+SIZES, MIXTURES = 12, 7
+FIRST_SHARPNESS = 0.25  #: before anything is learned
+
 
 class Rows(NamedTuple):
     """The data, in the form in which every kernel of this package reads them."""
@@ -63,11 +67,14 @@ class Components(NamedTuple):
     drift: FloatArray  #: (S, R, n) what rows that came or left in this sweep added to the pull
     momentum: FloatArray  #: (S, R, n) of the thermostat, in whitened coordinates
     thermostat: FloatArray  #: (S,)
-    sharpness: FloatArray  #: (S,) density of the members' slacks at the kink
+    kind: IntArray  #: (S,) what the metric expects of a component like this
+    sharpness: FloatArray  #: (kinds,) density of the members' slacks at the kink
+    noted: IntArray  #: (kinds,) how often it was seen
+    learning: IntArray  #: (1,) whether it is still learned
     whitener: FloatArray  #: (S, n, n) inverse Cholesky factor of the experts' metric
     jump: FloatArray  #: (S,) of the force where a row changes its state, in whitened coordinates
     width: FloatArray  #: (S,) metric of components that need no whitener; 0 where they do
-    age: IntArray  #: (S,) weight updates since birth; the metric is renewed at some of them
+    age: IntArray  #: (S,) weight updates since birth
     tries: IntArray  #: (2,) Metropolis proposals made and accepted
 
 
@@ -119,7 +126,10 @@ def empty_components(
         drift=np.zeros(shape),
         momentum=np.zeros(shape),
         thermostat=np.ones(capacity),
-        sharpness=np.full(capacity, 0.25),
+        kind=np.zeros(capacity, np.int64),
+        sharpness=np.full(SIZES * MIXTURES, FIRST_SHARPNESS),
+        noted=np.zeros(SIZES * MIXTURES, np.int64),
+        learning=np.zeros(1, np.int64),
         whitener=np.zeros((capacity, weight_columns, weight_columns)),
         jump=np.zeros(capacity),
         width=np.zeros(capacity),

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from bayesmargin.models.infinite_svc.chain import Chain
 from bayesmargin.models.infinite_svc.marginal import log_marginals
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
-from bayesmargin.models.mixtures.convergence import trace_report
+from bayesmargin.models.mixtures.convergence import EXPERTS, trace_report
 from bayesmargin.types import IntArray
 
 _MOST_LABELS = 200_000_000
@@ -36,6 +36,7 @@ class Recorder:
     concentration: list[float] = dataclasses.field(default_factory=list)
     partition: list[float] = dataclasses.field(default_factory=list)
     moved: list[float] = dataclasses.field(default_factory=list)
+    experts: list[float] = dataclasses.field(default_factory=list)
     draws: list[Draw] = dataclasses.field(default_factory=list)
     labels: list[IntArray] = dataclasses.field(default_factory=list)
 
@@ -45,6 +46,7 @@ class Recorder:
         self.concentration.append(chain.concentration)
         self.partition.append(log_partition(chain))
         self.moved.append(chain.moved / max(1, len(chain.rows.labels)))
+        self.experts.append(chain.experts)
         if sweep in self.keep:
             self.draws.append(take_draw(chain.components, chain.empty, chain.concentration))
             if len(self.keep) * len(chain.rows.labels) <= _MOST_LABELS:
@@ -62,11 +64,14 @@ def summarise(recorders: list[Recorder], kept: slice) -> dict[str, Any]:
     """What the label-invariant traces say of the sweeps kept, and the share of rows that moved."""
     traces = {
         name: np.array([getattr(r, name)[kept] for r in recorders], dtype=float)
-        for name in ("components", "partition", "concentration", "moved")
+        for name in ("components", "partition", "concentration", "moved", "experts")
     }
-    moved = traces.pop("moved")
+    moved, experts = traces.pop("moved"), traces.pop("experts")
     concentration = trace_report({"concentration": traces.pop("concentration")})  # may be fixed
     report: dict[str, Any] = {**trace_report(traces, moved), **concentration}
     if report:
+        report |= trace_report({EXPERTS: experts})
+        spread = float(experts.std() / math.sqrt(report[EXPERTS]["effective_draws"]))
+        report[EXPERTS]["error"] = spread
         report["moved"] = float(np.mean(moved))
     return report

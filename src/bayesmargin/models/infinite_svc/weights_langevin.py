@@ -9,7 +9,7 @@ from bayesmargin.compiling import implements
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     batch_rows,
-    count_update,
+    prepare_update,
     whitened_gradient,
 )
 from bayesmargin.models.infinite_svc.state import Mixture
@@ -23,14 +23,13 @@ class Langevin(NamedTuple):
     step: float  #: h, in whitened coordinates
     steps: int  #: inner steps in a sweep
     batch: int  #: rows of the component used in a step; 0: see ``batch_rows``
-    renewal: int  #: sweeps between two estimates of the metric
 
 
 @implements(update_expert, Langevin, borrows=True)
 def _update(
     method: Langevin, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
-    count_update(slot, method.renewal, mixture)
+    prepare_update(slot, mixture)
     _, assignment, components, _, _ = mixture
     weights, whitener = components.weights[slot], components.whitener[slot]
     width, change = components.width[slot], scratch.force

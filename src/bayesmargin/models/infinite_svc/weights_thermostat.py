@@ -29,7 +29,7 @@ from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     batch_rows,
-    count_update,
+    prepare_update,
     squared_norm,
     whitened_gradient,
 )
@@ -49,7 +49,6 @@ class Thermostat(NamedTuple):
     steps: int  #: inner steps in a sweep
     batch: int  #: rows of the component used in a step; 0: see ``batch_rows``
     diffusion: float  #: A
-    renewal: int  #: sweeps between two estimates of the metric
     kick: float = math.inf  #: of one row to the momentum, beyond which the step is shortened
 
 
@@ -139,7 +138,7 @@ def _steps_of_contrasts(
 def _update(
     method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
-    count_update(slot, method.renewal, mixture)
+    prepare_update(slot, mixture)
     if method.steps == 1 and mixture.components.width[slot] > 0.0:
         fill_noise(source, scratch.noise)
         _step_at_anchor(method, slot, mixture, scratch.noise)

@@ -16,6 +16,10 @@ _ROUNDING = 1e-9  # relative changes of a trace below this are none
 #: Partitions mix slowly, and predictions are good long before R-hat is below ``TOLERATED_RHAT``, so
 #: a fit warns only beyond this, where chains are plainly somewhere else, or still on their way.
 WORST_RHAT = 1.5
+#: Name of the figures of Stein's identity, whose mean is one if the experts have the right spread;
+#: how far it may be from one, beside four of its errors, to be trusted and without a warning.
+EXPERTS = "experts"
+TOLERATED_SPREAD, WORST_SPREAD = 0.1, 0.25
 LET_ROWS_MOVE = (
     "columns of few distinct values, such as 0 and 1, make every combination of their values a "
     "component of its own: leave them out, or keep them from the Gaussians "
@@ -85,6 +89,20 @@ def settled(figures: Mapping[str, float], n_chains: int) -> bool:
     return bool(figures["r_hat"] < TOLERATED_RHAT and enough)
 
 
+def right_spread(figures: Mapping[str, float], tolerance: float = TOLERATED_SPREAD) -> bool:
+    """Whether the experts are as wide as Stein's identity says; true of other quantities.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.convergence import right_spread
+    >>> right_spread({"mean": 1.08, "error": 0.01}), right_spread({"mean": 0.8, "error": 0.01})
+    (True, False)
+    """
+    if "error" not in figures:
+        return True
+    return bool(abs(figures["mean"] - 1.0) <= tolerance + 4.0 * figures["error"])
+
+
 def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
     """R-hat of chains under way, for a display; empty as long as there is too little to go by.
 
@@ -129,6 +147,13 @@ def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
             f"no row changed its component in the {sweeps} sweeps kept of a chain: either the data "
             "leave no doubt about the partition, or the chain is stuck, and R-hat cannot tell "
             f"which; {LET_ROWS_MOVE}"
+        )
+    elif EXPERTS in report and not right_spread(report[EXPERTS], WORST_SPREAD):
+        ratio = report[EXPERTS]["mean"]
+        message = (
+            f"the experts are too {'narrow' if ratio < 1.0 else 'wide'} (Stein's ratio is "
+            f"{ratio:.2f} instead of 1): increase n_sweeps or inner_steps"
+            + ("" if ratio < 1.0 else ", or leave step and batch_size at their defaults")
         )
     if message:
         warnings.warn(message, ConvergenceWarning, stacklevel=3)

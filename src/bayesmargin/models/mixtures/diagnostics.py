@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.mixtures.convergence import settled
+from bayesmargin.models.mixtures.convergence import EXPERTS, right_spread, settled
 
 
 class MixtureDiagnostics(dict[str, Any]):
     """Figures of label-invariant quantities: a dictionary that can judge and print itself.
 
     A quantity has its "mean", "r_hat" and "effective_draws"; "moved" is the share of rows that
-    changed component in a sweep, and "interrupted" is there, and True, after Ctrl-C.
+    changed component in a sweep, and "interrupted" is there, and True, after Ctrl-C. "experts" is
+    the ratio of Stein's identity for their weights, with the "error" of its mean: one if they are
+    as wide as their law says.
 
     Examples
     --------
@@ -38,14 +40,18 @@ class MixtureDiagnostics(dict[str, Any]):
 
     @property
     def trustworthy(self) -> bool | None:
-        """Whether every quantity has settled in a run that was not cut short.
+        """Whether every quantity has settled, at the right place, in a run that was not cut short.
 
         None where too few sweeps were kept to tell.
         """
         if not self.quantities:
             return None
         found = all(settled(part, self._n_chains) for part in self.quantities.values())
-        return found and not self.get("interrupted", False)
+        return found and self._spread_is_right and not self.get("interrupted", False)
+
+    @property
+    def _spread_is_right(self) -> bool:
+        return all(right_spread(part) for part in self.quantities.values())
 
     def __str__(self) -> str:
         size = f"{self._mean:.1f} components on average"
@@ -70,6 +76,9 @@ class MixtureDiagnostics(dict[str, Any]):
         """What the figures say of the chains; of one alone R-hat compares the halves only."""
         if self.get("interrupted", False):
             return "The run was interrupted and should NOT be trusted: fit again in full"
+        if not self._spread_is_right:
+            ratio = self[EXPERTS]["mean"]
+            return f"The experts do NOT have the right spread (Stein's ratio {ratio:.2f} and not 1)"
         if not self.trustworthy:
             return "The partition has NOT settled: increase n_sweeps"
         if self._n_chains > 1:

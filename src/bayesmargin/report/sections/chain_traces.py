@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.mixtures.convergence import LET_ROWS_MOVE, settled, trace_report
+from bayesmargin.models.mixtures.convergence import (
+    EXPERTS,
+    LET_ROWS_MOVE,
+    right_spread,
+    settled,
+    trace_report,
+)
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -27,6 +33,7 @@ NAMES = {
     "components": "number of components",
     "partition": "log probability of the partition",
     "concentration": "concentration",
+    EXPERTS: "spread of the experts",
 }
 
 
@@ -47,6 +54,8 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
     bad = [NAMES[name] for name, part in figures.items() if not settled(part, chains)]
     if bad:
         return False, f"the chain has not settled yet (see the {' and the '.join(bad)})."
+    if not all(right_spread(part) for part in figures.values()):
+        return False, "the experts are not as wide as their law says (see Stein's ratio)."
     return True, "the chain has settled, by every quantity that was watched."
 
 
@@ -79,6 +88,14 @@ def components(context: Context) -> Markup:
     moved = (getattr(estimator, "diagnostics_", None) or {}).get("moved")
     if moved is not None:
         parts.append(paragraph(f"{100.0 * moved:.1f}% of the rows change component in a sweep."))
+    if EXPERTS in figures:
+        ratio, error = figures[EXPERTS]["mean"], figures[EXPERTS]["error"]
+        parts.append(
+            paragraph(
+                f"Stein's ratio of the experts' weights is {ratio:.3f} with an error of "
+                f"{error:.3f}: one if they are as wide as their law says."
+            )
+        )
     chains = np.atleast_2d(estimator.n_components_).astype(float)
     if len(chains) == 1:
         parts.append(note("One chain only: R-hat compares its halves, not independent starts."))
