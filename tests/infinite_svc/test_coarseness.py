@@ -60,6 +60,28 @@ def test_the_jump_is_that_of_the_rows_in_whitened_coordinates(n_rows, classes):
     assert components.jump[0] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("with_intercept", [False, True])
+def test_sums_of_the_gaussians_make_the_same_metric(with_intercept):
+    """Where experts see the columns of the Gaussians (and ones), all members are in the metric."""
+    hinge = Hinge(2.0, 1.0)
+    covariates, labels = _problem(60, 5, 2)
+    covariates *= 10.0
+    design = np.column_stack([covariates, np.ones(60)]) if with_intercept else covariates
+    found = []
+    for size in (5, 0):
+        base = make_base(np.zeros(size), 1.0, size + 2.0, np.eye(size), 1.0, 60)
+        rows = make_rows(covariates[:, :size], design, labels, base, hinge)
+        assert rows.nested == (size == 5)
+        settings = Settings(hinge, make_method("ssgnht", None, 10, None))
+        rng = np.random.default_rng(0)
+        chain = start_chain(rng, rows, base, settings, np.zeros(60, int), 2, 1.0)
+        from_python(prepare_update)(0, chain.mixture)
+        assert chain.components.width[0] == 0.0
+        found.append((np.tril(chain.components.whitener[0]), chain.components.jump[0]))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-8, atol=1e-12)
+    assert found[0][1] == pytest.approx(found[1][1])
+
+
 def test_steps_are_shortened_by_default_only_and_never_below_a_fifth():
     step = from_python(gentle_step)
     default, given = (make_method("ssgnht", h, 10, None) for h in (None, 0.1))

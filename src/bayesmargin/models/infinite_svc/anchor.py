@@ -15,7 +15,8 @@ grow like :math:`\sqrt{n_k}`.
 
 The metric is :math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f` the density of the
 slacks at the kink (shared among the classes), which is foreseen from the rows of the component
-(:mod:`~bayesmargin.models.infinite_svc.sharpness`); the sum is estimated on a few dozen members.
+(:mod:`~bayesmargin.models.infinite_svc.sharpness`); the sum is that of
+the Gaussians where experts see the same columns, else it is estimated on a few dozen members.
 """
 
 import math
@@ -33,7 +34,7 @@ from bayesmargin.models.infinite_svc.dense import (
 )
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.sharpness import kind_of, learn_sharpness, sharpness_of
-from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
+from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
@@ -78,6 +79,37 @@ def fill_gram(members: IntArray, rows: Rows, limit: int, gram: FloatArray) -> No
 
 
 @inner_borrowing_jit
+def unpack_gram(moment: FloatArray, gram: FloatArray) -> None:
+    """Sum of x x' over the members, from that of their quadratic features: its lower triangle.
+
+    The features of a row (:func:`~bayesmargin.models.infinite_svc.gaussian.fill_features`) are the
+    lower triangle of the products of (x, 1), line by line.
+    """
+    position = 0
+    for i in range(gram.shape[0]):
+        for j in range(i + 1):
+            gram[i, j] = moment[position + j]
+        position += i + 1
+
+
+@inner_borrowing_jit
+def mean_square(slot: int, members: IntArray, rows: Rows, components: Components) -> float:
+    """Mean of |x|^2 over the members, of a sample where their sums are not known."""
+    size, count = rows.design.shape[1], members.shape[0]
+    square = 0.0
+    if rows.nested:
+        for i in range(size):
+            square += components.moment[slot, i * (i + 3) // 2]
+        return square / count
+    used = min(count, _SAMPLE)
+    for i in range(used):
+        d = members[i * count // used]
+        for j in range(size):
+            square += rows.design[d, j] * rows.design[d, j]
+    return square / used
+
+
+@inner_borrowing_jit
 def gram_to_whitener(matrix: FloatArray, curvature: float, scale: float) -> None:
     """Overwrite a sum G of x x' by the inverse Cholesky factor of I/s^2 + curvature * G."""
     for i in range(matrix.shape[0]):
@@ -98,8 +130,8 @@ def curvature_share(hinge: Hinge, sharpness: float, vectors: int) -> float:
 def prepare_update(slot: int, mixture: Mixture) -> None:
     """Count one more update of a component's weights, and make the metric for it.
 
-    It is made anew for every update, of the rows that are members now, by a sample of them: one of
-    the rows of before would know something of the weights, which had a say in who is a member.
+    It is made anew for every update, of the rows that are members now (or a sample): one of the
+    rows of before would know something of the weights, which had a say in who is a member.
     Where the prior dominates (few members a class) a multiple of the identity does; ``width`` is
     then its inverse square root, and zero where the full whitener is in use.
     """
@@ -110,13 +142,7 @@ def prepare_update(slot: int, mixture: Mixture) -> None:
     scale = base.weight_scale
     components.kind[slot] = kind_of(slot, rows, assignment)
     curvature = curvature_share(hinge, sharpness_of(components, slot), vectors)
-    used = min(members.shape[0], _SAMPLE)
-    square = 0.0
-    for i in range(used):
-        d = members[i * members.shape[0] // used]
-        for j in range(size):
-            square += rows.design[d, j] * rows.design[d, j]
-    square /= used
+    square = mean_square(slot, members, rows, components)
     trace = square * curvature * scale * scale * members.shape[0]
     if trace < _PRIOR_DOMINATES:
         width = scale / math.sqrt(1.0 + 2.0 * trace / size)
@@ -125,7 +151,10 @@ def prepare_update(slot: int, mixture: Mixture) -> None:
         return
     components.width[slot] = 0.0
     whitener = components.whitener[slot]
-    fill_gram(members, rows, _SAMPLE, whitener)
+    if rows.nested:
+        unpack_gram(components.moment[slot], whitener)
+    else:
+        fill_gram(members, rows, _SAMPLE, whitener)
     gram_to_whitener(whitener, curvature, scale)
     square = mean_whitened_square(whitener, curvature, scale, members.shape[0])
     components.jump[slot] = force_jump(hinge, square, vectors)

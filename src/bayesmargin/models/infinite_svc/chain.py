@@ -80,11 +80,19 @@ def make_rows(
     square = np.einsum("dj,dj->d", design, design)
     evidence = log_evidence(base.weight_scale**2 * square, hinge, classes)
     density, mode = np.empty(len(labels)), np.full(len(labels), np.nan)
-    rows = Rows(covariates, design, labels, density, evidence, mode)
+    rows = Rows(covariates, design, labels, density, evidence, mode, _nested(covariates, design))
     scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
     reset_to_prior(scratch, base, 0)
     _fill_base_density(rows, scratch, base, np.empty(scratch.form.shape[1]))
     return rows
+
+
+def _nested(covariates: FloatArray, design: FloatArray) -> bool:
+    """Whether sums of the covariates' quadratic features are those of the experts' rows as well."""
+    size = covariates.shape[1]
+    if size == 0 or design.shape[1] - size not in (0, 1):
+        return False
+    return bool(np.all(design[:, size:] == 1.0) and np.array_equal(design[:, :size], covariates))
 
 
 @borrowing_jit

@@ -26,7 +26,7 @@ from bayesmargin.models.infinite_svc.state import (
 )
 
 _LEAST = 0.01  # density that a metric is made with
-_MEMBERS = 1024  # whose labels are compared
+_MEMBERS = 256  # whose labels are compared
 _LEVELS = (0.0, 0.05, 0.15, 0.3, 0.5, 0.8)
 _FIRST_COUNTS, _WINDOW = 5, 500
 

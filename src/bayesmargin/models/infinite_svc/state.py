@@ -29,6 +29,7 @@ class Rows(NamedTuple):
     log_base: FloatArray  #: (D,) log t_0(x), density of the covariates in an empty component
     log_evidence: FloatArray  #: (D,) log I(x), prior mean of the row's pseudo-likelihood
     mode: FloatArray  #: (D,) of the integrand of I; NaN until a component is born from the row
+    nested: bool = False  #: whether the design is the covariates, with a column of ones or without
 
 
 class Base(NamedTuple):
