@@ -36,7 +36,7 @@ def test_a_large_component_of_two_groups_is_split_by_the_proposals(proposals, co
     X = _groups(2, 3000)
     y = (X[:, 0] - X[:, 1] > 0.0).astype(int)
     model = InfiniteSVC(
-        scatter=0.01, concentration=1e-6, n_clusters=1, n_sweeps=40, burn_in=35,
+        scatter=0.01, concentration=1e-6, n_clusters=1, n_sweeps=20, burn_in=15,
         split_merge=proposals, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert np.all(model.n_components_ == components)

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
+from bayesmargin.compiling import inner_borrowing_jit, inner_jit
 from bayesmargin.models.infinite_svc.coarseness import force_jump, mean_whitened_square
 from bayesmargin.models.infinite_svc.dense import (
     accumulate_outer,
@@ -55,13 +55,6 @@ def refresh_anchor(slot: int, mixture: Mixture) -> None:
         fill_scores(components.weights[slot], rows.design[d], scores)
         assignment.winner[d] = winning_option(scores, rows.labels[d], hinge)
         add_pull(pull, rows.design[d], rows.labels[d], assignment.winner[d], 1.0)
-
-
-@jit
-def refresh_anchors(mixture: Mixture) -> None:
-    """Make the current weights of all components their anchors."""
-    for position in range(mixture.components.size[0]):
-        refresh_anchor(mixture.components.order[position], mixture)
 
 
 @inner_jit

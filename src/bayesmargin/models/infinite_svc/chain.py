@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import DirectCaller, borrowing_jit
-from bayesmargin.models.infinite_svc.anchor import refresh_anchors
 from bayesmargin.models.infinite_svc.assignments import sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
@@ -43,7 +42,6 @@ from bayesmargin.streams import seed_from_generator
 from bayesmargin.types import FloatArray, IntArray
 
 _MOST_RADII = 250_000_000
-_NEAR = 0.5  # Stein's ratio of experts that may begin; it is one where they belong
 _REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
 
 
@@ -152,17 +150,13 @@ class Chain:
             self.settings = dataclasses.replace(self.settings, method=method)
         tries[:] = 0
 
-    def warm_weights(self, passes: int, rounds: int = 1) -> None:
-        """Start the experts near their posterior by passes of exact augmentation.
+    def warm_weights(self, passes: int) -> None:
+        """Start the experts on their way to the posterior by a few passes of exact augmentation.
 
-        Up to so many ``rounds`` of them, as long as Stein's ratio says that the experts are far
-        from where they belong. What will move them later is looked up, too.
+        Few, since experts that fit a wrong partition well stand in the way of its splits. What will
+        move them later is looked up, too.
         """
-        for _ in range(rounds):
-            update_experts(Augmentation(passes), self.rng, self.mixture)
-            refresh_anchors(self.mixture)
-            if stein_ratio(self.mixture) > _NEAR:
-                break
+        update_experts(Augmentation(passes), self.rng, self.mixture)
         self._call.look_up(update_experts, self.settings.method, self._source(), self.mixture)
 
     def _source(self) -> Any:

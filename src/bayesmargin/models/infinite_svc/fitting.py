@@ -29,7 +29,7 @@ from bayesmargin.models.mixtures.start import (
 from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
-_WARM_PASSES, _WARM_ROUNDS = 5, 10
+_WARM_PASSES = 5
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
 _MOVING = (
@@ -196,7 +196,7 @@ def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder,
         problem.classes,
         problem.concentration,
     )
-    chain.warm_weights(_WARM_PASSES, _WARM_ROUNDS)
+    chain.warm_weights(_WARM_PASSES)
     keep = kept_sweeps(problem.n_sweeps, problem.burn_in, problem.n_draws)
     return chain, Recorder(keep), time.thread_time() - begin
 
