@@ -4,7 +4,7 @@ The metric of an expert needs the density :math:`f` of its members' slacks at th
 taken from the partition, or from anything that happened before the draws, but not from the weights
 themselves: a chain whose steps are shorter where few rows are at their kinks stays there longer,
 and leaves another law than the posterior invariant. (With a running mean of each component's own
-share :math:`E[\eta\cdot\nabla U]`, which is the number of weights, was a quarter too small on two
+share :math:`E[\eta\cdot\nabla U]`, which is the number of weights, was a fifth too small on two
 moons.)
 
 So components are of a *kind*, by the number of their members and by how often two of them differ in
