@@ -84,7 +84,7 @@ def test_kinds_are_sizes_and_mixtures_of_labels():
     clusters = np.repeat([0, 1, 2], [70, 300, 1])
     chain = _chain(labels, clusters)
     chain.warm_weights(1)
-    update_experts(chain.settings.method, chain._source(), chain.mixture)
+    update_experts(chain.settings.method, chain.source, chain.mixture)
     sizes, mixtures = np.divmod(chain.components.kind[:3], MIXTURES)
     assert sizes.tolist() == [3, 4, 0]  # powers of four
     assert mixtures.tolist() == [0, 4, 0]  # two in five differ from the one before

@@ -49,7 +49,7 @@ def _draws(problem, method, number, seed=3, hinge=HINGE):
     draws = np.empty((number, *chain.components.weights.shape[1:]))
     for learning, part in ((1, draws[: number // 20]), (0, draws[number // 20 :])):
         chain.components.learning[0] = learning
-        _run(method, chain._source(), chain.mixture, part)
+        _run(method, chain.source, chain.mixture, part)
     return draws[number // 20 :]
 
 

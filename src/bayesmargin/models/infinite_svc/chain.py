@@ -117,6 +117,7 @@ class Chain:
     assignment: Assignment
     sides: Components  #: scratch of the split and merge moves, no part of the state
     visits: IntArray
+    stream: Any  #: bits for methods that do with less than a generator
     concentration: float
     sweeps: int = 0
     moved: int = 0
@@ -126,7 +127,6 @@ class Chain:
     )
 
     _call: DirectCaller = dataclasses.field(default_factory=DirectCaller, repr=False)
-    _stream: Any = dataclasses.field(default_factory=lambda: np.zeros(1, np.uint64), repr=False)
 
     @property
     def mixture(self) -> Mixture:
@@ -157,14 +157,12 @@ class Chain:
         move them later is looked up, too.
         """
         update_experts(Augmentation(passes), self.rng, self.mixture)
-        self._call.look_up(update_experts, self.settings.method, self._source(), self.mixture)
+        self._call.look_up(update_experts, self.settings.method, self.source, self.mixture)
 
-    def _source(self) -> Any:
+    @property
+    def source(self) -> Any:
         """What the weights are drawn from; exact methods need normal variates of a generator."""
-        if isinstance(self.settings.method, EXACT_METHODS):
-            return self.rng
-        seed_from_generator(self._stream, self.rng)
-        return self._stream
+        return self.rng if isinstance(self.settings.method, EXACT_METHODS) else self.stream
 
     def sweep(self, learning: bool = False) -> None:
         """Move the assignments, the components, the concentration and the weights once.
@@ -190,7 +188,7 @@ class Chain:
                 *self.settings.prior,
             )
         later = time.thread_time()
-        self._call(update_experts, self.settings.method, self._source(), self.mixture)
+        self._call(update_experts, self.settings.method, self.source, self.mixture)
         end = time.thread_time()
         self.seconds["assignments"] += middle - start
         self.seconds["split_merge"] += later - middle
@@ -274,5 +272,17 @@ def start_chain(
     )
     group_members(assignment)
     sides = empty_components(3, dimension, components.weights.shape[1], columns)
-    visits = np.arange(len(slots))
-    return Chain(rng, rows, base, settings, components, assignment, sides, visits, concentration)
+    stream = np.empty(1, np.uint64)
+    seed_from_generator(stream, rng)
+    return Chain(
+        rng=rng,
+        rows=rows,
+        base=base,
+        settings=settings,
+        components=components,
+        assignment=assignment,
+        sides=sides,
+        visits=np.arange(len(slots)),
+        stream=stream,
+        concentration=concentration,
+    )

@@ -33,7 +33,7 @@ _WARM_PASSES = 5
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
 _MOVING = (
-    *("rng", "settings", "components", "assignment", "concentration", "sweeps", "moved"),
+    *("rng", "stream", "settings", "components", "assignment", "concentration", "sweeps", "moved"),
     "seconds",
 )
 

@@ -96,19 +96,25 @@ def _step_at_anchor(method: Thermostat, slot: int, mixture: Mixture, noise: Floa
 
 
 @inner_borrowing_jit
-def _steps_of_contrasts(
+def _steps(
     method: Thermostat, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
-    """All steps of a sweep; those after the first read rows."""
+    """All steps of a sweep; those after the first read rows.
+
+    Without any of those all directions move.
+    """
     _, assignment, components, base, _ = mixture
     weights, momentum = components.weights[slot], components.momentum[slot]
     width, whitener = components.width[slot], components.whitener[slot]
     noise, scores, gradient, force, shared, shared_momentum = scratch
-    take_shared(weights, shared)
-    take_shared(momentum, shared_momentum)
+    reads = method.steps > 1
+    if reads:
+        take_shared(weights, shared)
+        take_shared(momentum, shared_momentum)
     kick = noise.reshape(weights.shape)
     step = gentle_step(method.step, method.kick, components.jump[slot])
-    friction, size = components.thermostat[slot], contrast_count(weights)
+    friction = components.thermostat[slot]
+    size = contrast_count(weights) if reads else weights.size
     used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
     for turn in range(method.steps):
         if turn == 0:
@@ -116,7 +122,8 @@ def _steps_of_contrasts(
         else:
             whitened_gradient(source, slot, used, mixture, scores, gradient, force)
         fill_noise(source, noise)
-        take_shared(kick, shared)
+        if reads:
+            take_shared(kick, shared)
         for y in range(weights.shape[0]):
             for j in range(weights.shape[1]):
                 momentum[y, j] -= step * force[y, j]
@@ -130,8 +137,9 @@ def _steps_of_contrasts(
         add_unwhitened(width, whitener, force, 0.5 * step, weights)
         friction += _half_turn(step, squared_norm(momentum), size)
     components.thermostat[slot] = friction
-    give_shared(weights, shared, base.weight_scale)
-    give_shared(momentum, shared_momentum, 1.0)
+    if reads:
+        give_shared(weights, shared, base.weight_scale)
+        give_shared(momentum, shared_momentum, 1.0)
 
 
 @implements(update_expert, Thermostat, borrows=True)
@@ -143,4 +151,4 @@ def _update(
         fill_noise(source, scratch.noise)
         _step_at_anchor(method, slot, mixture, scratch.noise)
     else:
-        _steps_of_contrasts(method, source, slot, mixture, scratch)
+        _steps(method, source, slot, mixture, scratch)
