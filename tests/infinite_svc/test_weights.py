@@ -138,9 +138,33 @@ def test_what_the_classes_share_keeps_its_prior(name, batch_size):
 
 def test_all_rows_of_small_components_and_a_root_of_large_ones_are_read_in_a_step():
     rows = from_python(batch_rows)
-    assert [rows(0, count) for count in (1, 100, 256)] == [16, 160, 256]
-    assert rows(0, 40_000) == 3200
-    assert rows(7, 40_000) == 7
+    assert [rows(0, count, 3) for count in (1, 100, 256)] == [16, 160, 256]
+    assert [rows(0, 40_000, vectors) for vectors in (1, 5, 10, 20)] == [3200, 3200, 6400, 12_800]
+    assert rows(7, 40_000, 20) == 7
+
+
+@pytest.mark.slow
+def test_narrow_directions_of_many_classes_are_not_too_wide():
+    rng = np.random.default_rng(0)
+    design = rng.normal(size=(3000, 4))
+    labels = (design @ rng.normal(size=(4, 10)) + rng.gumbel(size=(3000, 10))).argmax(axis=1)
+
+    def draws(batch_size):
+        found = _draws((design, labels), make_method("ssgnht", None, 10, batch_size), 10_000)
+        return (found - found.mean(axis=1, keepdims=True)).reshape(len(found), -1)[1500:]
+
+    every_row = draws(3000)
+    chosen, judged = np.array_split(every_row, 2)
+    _, axes = np.linalg.eigh(np.cov(chosen.T))
+    axes = axes[:, 4:11]  # the first four belong to what the classes share
+    exact = (judged @ axes).var(axis=0)
+
+    def excess(batch_size):
+        return ((draws(batch_size) @ axes).var(axis=0) / exact).mean() - 1.0
+
+    default, small = excess(None), excess(877)  # 877: sixteen roots of 3000
+    assert abs(default) < 0.04
+    assert small > default + 0.02
 
 
 def test_one_vector_view_of_the_multiclass_hinge():

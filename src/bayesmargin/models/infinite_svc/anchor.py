@@ -40,7 +40,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 _SAMPLE = 64
 _PRIOR_DOMINATES = 4.0  # times the number of columns bounds the rows' part in the metric's trace
-_ROWS_PER_ROOT = 16.0
+_ROWS_PER_ROOT, _CLASSES_OF_ROWS = 16.0, 5.0
 
 
 @inner_jit
@@ -154,9 +154,16 @@ def prepare_update(slot: int, mixture: Mixture) -> None:
 
 
 @inner_borrowing_jit
-def batch_rows(batch: int, count: int) -> int:
-    """Rows of a step in a component of ``count``: as given, or for 0 the default 16 sqrt(count)."""
-    return batch if batch > 0 else math.ceil(_ROWS_PER_ROOT * math.sqrt(count))
+def batch_rows(batch: int, count: int, vectors: int) -> int:
+    """Rows of a step in a component of ``count``: as given, or by default for ``batch`` 0.
+
+    A row pushes two of the classes, which share the rows among them: with more than five of them
+    the noise of narrow directions grows, and so does the default.
+    """
+    if batch > 0:
+        return batch
+    share = max(1.0, vectors / _CLASSES_OF_ROWS)
+    return math.ceil(_ROWS_PER_ROOT * share * math.sqrt(count))
 
 
 @inner_borrowing_jit

@@ -75,8 +75,9 @@ class InfiniteSVC(MixtureClassifier):
         Steps of the stochastic methods in a sweep.
     batch_size : int or None
         Rows of a component in a step of theirs. None: all of up to 256 rows, then
-        :math:`16\sqrt{n_k}`, which keeps the noise of the gradient small in components of any size.
-        Small batches are faster and biased: they find too many components.
+        :math:`16\sqrt{n_k}`, and with more than five classes a fifth of that for every class, which
+        keeps the noise of the gradient small in components of any size. Small batches are faster
+        and biased: they find too many components.
     step : float or None
         Step size of these methods and of HMC in whitened coordinates; None: 0.2, for "ssgnht" 0.1
         and down to 0.02 in components where single rows bend the energy much.

@@ -35,7 +35,8 @@ def _update(
     width, change = components.width[slot], scratch.force
     kick = scratch.noise.reshape(weights.shape)
     drift = 0.5 * method.step * method.step
-    used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
+    count = assignment.start[slot + 1] - assignment.start[slot]
+    used = batch_rows(method.batch, count, weights.shape[0])
     for turn in range(method.steps):
         batch = 0 if turn == 0 else used
         whitened_gradient(source, slot, batch, mixture, scratch.scores, scratch.gradient, change)

@@ -115,7 +115,8 @@ def _steps(
     step = gentle_step(method.step, method.kick, components.jump[slot])
     friction = components.thermostat[slot]
     size = contrast_count(weights) if reads else weights.size
-    used = batch_rows(method.batch, assignment.start[slot + 1] - assignment.start[slot])
+    count = assignment.start[slot + 1] - assignment.start[slot]
+    used = batch_rows(method.batch, count, weights.shape[0])
     for turn in range(method.steps):
         if turn == 0:
             opening_force(slot, mixture, gradient, force)
