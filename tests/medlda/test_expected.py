@@ -71,7 +71,7 @@ def test_expected_topics_are_the_mean_of_the_flow_given_its_counts():
             catch_up(rng, stream, table, topics, moved, words, 2, beta, clock, change)
             clock += length
         absorb(
-            rng, stream, table, topics, moved, words, counts, 2, beta, inflation, length, clock,
+            rng, stream, topics, moved, words, counts, 2, beta, inflation, length, clock,
             change,
         )  # fmt: skip
     catch_up(rng, stream, table, topics, moved, words, 2, beta, clock, change)

@@ -159,7 +159,6 @@ def run_chain(rng, exact, table, hinge, corpus, n_steps, sweeps, steps, visits, 
             absorb(
                 rng,
                 stream,
-                table,
                 topics,
                 moved,
                 everything,

@@ -42,7 +42,7 @@ def run_flow(rng, stream, table, topics, counts, beta, step, n_steps, values):
         clock = step * (t + 1)
         kept = counts.copy()
         catch_up(rng, stream, table, topics, moved, words, 1, beta, clock - step, change)
-        absorb(rng, stream, table, topics, moved, words, kept, 1, beta, 1.0, step, clock, change)
+        absorb(rng, stream, topics, moved, words, kept, 1, beta, 1.0, step, clock, change)
         for w in range(topics.shape[0]):
             values[t, w] = abs(topics[w, 0])
 
@@ -116,6 +116,22 @@ def test_flow_has_the_noncentral_chi_square_law(value, shape):
     assert stats.kstest(values, law.cdf).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("step", [0.7, np.inf])
+@pytest.mark.parametrize("inflation", [0.05, 0.25, 0.5])
+def test_counts_that_stand_for_less_than_a_word_are_not_lost(inflation, step):
+    """Few documents, or many kept sweeps: a count adds a part of a word to the shape."""
+    beta, n_words, decay = 0.1, 30_000, np.exp(-step)
+    rng, stream = np.random.default_rng(12), np.array([13], dtype=np.uint64)
+    topics, counts = np.full((n_words, 8), 0.2), np.zeros((n_words, 8), dtype=np.int32)
+    counts[:, 0] = 1
+    moved, words = np.zeros((n_words, 2)), np.arange(n_words, dtype=np.int32)
+    flowing = (rng, stream, topics, moved, words, counts)
+    absorb(*flowing, 1, beta, inflation, step, 1.0, np.zeros(8))
+    shape, noncentrality = beta + inflation, 0.4 * decay / (1.0 - decay)
+    law = stats.ncx2(2.0 * shape, noncentrality, scale=0.5 * (1.0 - decay))
+    assert stats.kstest(-topics[:, 0], law.cdf).pvalue > 1e-3
+
+
 @jit
 def look_up_all(table, bits, values):
     for i in range(bits.shape[0]):
@@ -160,7 +176,7 @@ def test_sums_are_kept_while_words_wait():
     counts[::3, 0] = 2
     deviation = topics.sum(axis=0, dtype=np.float64) - len(words) * beta
     change, some = np.zeros(8), words[::3]
-    absorb(rng, stream, table, topics, moved, some, counts, 2, beta, 1.5, step, step, change)
+    absorb(rng, stream, topics, moved, some, counts, 2, beta, 1.5, step, step, change)
     assert (counts == 0).all()
     assert (topics[::3, 0] < 0).all()
     assert (topics[:, 1] >= 0).all()

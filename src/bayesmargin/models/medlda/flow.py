@@ -89,6 +89,37 @@ def large_poisson(rng: np.random.Generator, mean: float) -> int:
 
 
 @borrowing_jit
+def draw_jumps(rng: np.random.Generator, bits: Any, mean: Any) -> int:
+    """Poisson variate; a small one comes from the upper 32 of random bits."""
+    if mean >= _MANY:
+        return large_poisson(rng, mean)
+    jumps = 0
+    level = np.float32(bits >> _S32) * _UNIT
+    term = exponential(np.float32(-mean))
+    reached = term
+    while level >= reached and jumps < 60:
+        jumps += 1
+        term *= np.float32(mean / jumps)
+        reached += term
+    return jumps
+
+
+@borrowing_jit
+def flow_of_shape(
+    rng: np.random.Generator, bits: Any, mean: Any, shape: float, spread: float
+) -> float:
+    """One weight after the flow: a Gamma variate whose shape has a Poisson part, times ``spread``.
+
+    ``mean`` is that of the Poisson part, ``shape`` the rest. Above a shape of 1/2 the noncentral
+    chi-square is a shifted normal, squared, and a Gamma.
+    """
+    if shape > 0.5:
+        shifted = rng.standard_normal() + np.sqrt(2.0 * mean)
+        return spread * (rng.standard_gamma(shape - 0.5) + 0.5 * shifted * shifted)
+    return spread * rng.standard_gamma(shape + draw_jumps(rng, bits, mean))
+
+
+@borrowing_jit
 def flow(
     rng: np.random.Generator,
     stream: Any,
@@ -98,32 +129,19 @@ def flow(
     shape: float,
     spread: float,
 ) -> float:
-    """One weight after the flow: a Gamma variate whose shape has a Poisson part, times ``spread``.
+    """:func:`flow_of_shape` with the ``table`` of that very shape, up to 1/2.
 
-    ``mean`` is that of the Poisson part, ``shape`` the rest, ``table`` that of the rest. Above a
-    shape of 1/2 the noncentral chi-square is a shifted normal, squared, and a Gamma. A small whole
-    number in the shape adds as many exponential variates.
+    A small whole number in the shape adds as many exponential variates.
     """
-    if shape > 0.5:
-        shifted = rng.standard_normal() + np.sqrt(2.0 * mean)
-        return spread * (rng.standard_gamma(shape - 0.5) + 0.5 * shifted * shifted)
-    jumps = 0
-    if mean < _MANY:
-        level = np.float32(bits >> _S32) * _UNIT
-        term = exponential(np.float32(-mean))
-        reached = term
-        while level >= reached and jumps < 60:
-            jumps += 1
-            term *= np.float32(mean / jumps)
-            reached += term
-        if jumps <= _FEW:
-            product = np.float32(1.0)
-            for _ in range(jumps):
-                product *= (np.float32(next_bits(stream) >> _S32) + np.float32(0.5)) * _UNIT
-            return spread * (draw_quantile(table, bits) - np.log(product))
-    else:
-        jumps = large_poisson(rng, mean)
-    return spread * rng.standard_gamma(shape + jumps)
+    if shape > 0.5 or mean >= _MANY:
+        return flow_of_shape(rng, bits, mean, shape, spread)
+    jumps = draw_jumps(rng, bits, mean)
+    if jumps > _FEW:
+        return spread * rng.standard_gamma(shape + jumps)
+    product = np.float32(1.0)
+    for _ in range(jumps):
+        product *= (np.float32(next_bits(stream) >> _S32) + np.float32(0.5)) * _UNIT
+    return spread * (draw_quantile(table, bits) - np.log(product))
 
 
 @borrowing_jit
@@ -181,7 +199,6 @@ def catch_up(
 def absorb(
     rng: np.random.Generator,
     stream: Any,
-    table: FloatArray,
     topics: FloatArray,
     moved: FloatArray,
     words: IntArray,
@@ -209,7 +226,7 @@ def absorb(
                 counts[word, k] = 0
                 old, shape = topics[word, k], beta + inflation * count
                 mean, bits = np.float32(old * ratio), next_bits(stream)
-                new = flow(rng, stream, table, bits, mean, shape, spread)
+                new = flow_of_shape(rng, bits, mean, shape, spread)
                 topics[word, k] = -new
                 change[k] += new - beta - (old - beta) * decay
         moved[word, 1] = clock

@@ -1,7 +1,6 @@
 """How the topics of an SSGRLD chain move: the flow of some words, or Langevin steps of all."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -50,13 +49,6 @@ class MovingTopics:
         sums = self.deviation + self.settings.n_words * self.settings.beta
         return np.maximum(sums, self.settings.beta)
 
-    def _flow_of(
-        self, share: int, words: IntArray
-    ) -> tuple[np.random.Generator, Any, Any, FloatArray, FloatArray, IntArray]:
-        """What the exact flow of some words takes first (:mod:`.flow`), for one share of them."""
-        generator, stream = self.generators[share], self.streams[share]
-        return generator, stream, self.aids.table, self.topics, self.moved, words
-
     def _catch_up(self, words: IntArray, crew: Crew) -> None:
         """Bring these words to the present."""
         settings, shares = self.settings, cut(len(words))
@@ -64,7 +56,12 @@ class MovingTopics:
 
         def move(share: int, _: Tool) -> None:
             catch_up(
-                *self._flow_of(share, words[shares[share]]),
+                self.generators[share],
+                self.streams[share],
+                self.aids.table,
+                self.topics,
+                self.moved,
+                words[shares[share]],
                 settings.n_topics,
                 settings.beta,
                 self.clock,
@@ -94,7 +91,11 @@ class MovingTopics:
 
         def move(share: int, _: Tool) -> None:
             absorb(
-                *self._flow_of(share, words[shares[share]]),
+                self.generators[share],
+                self.streams[share],
+                self.topics,
+                self.moved,
+                words[shares[share]],
                 counts,
                 settings.n_topics,
                 settings.beta,
