@@ -64,12 +64,15 @@ class OnlineLearner:
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """One minibatch."""
-        if self._crew is None:
-            self._crew = Crew(self._n_threads, self.chain.make_tool)
-        self.chain.step(documents, signs, chosen, total, self._crew, self.posterior.expected)
-        if self.posterior.due(self.chain.time, self._n_draws):
-            self.posterior.add(self.chain.current_topics(self._crew), self.chain.coef)
-            self.posterior.drop_oldest(self._n_draws)
+        crew = self._crew
+        if crew is None:
+            crew = self._crew = Crew(self._n_threads, self.chain.make_tool)
+        self.chain.step(documents, signs, chosen, total, crew, self.posterior.expected)
+        self.posterior.keep(
+            self.chain.time,
+            self._n_draws,
+            lambda: (self.chain.current_topics(crew), self.chain.coef),
+        )
 
     def send_to(self, crew: Crew) -> None:
         """Let another crew do the work until :meth:`close`."""
@@ -112,9 +115,9 @@ class BatchLearner:
         """One sweep over the documents that the chain holds."""
         self.chain.sweep()
         self._time += 1
-        if self.posterior.due(self._time, self._n_draws):
-            self.posterior.add(self.chain.topics(), self.chain.coef)
-            self.posterior.drop_oldest(self._n_draws)
+        self.posterior.keep(
+            self._time, self._n_draws, lambda: (self.chain.topics(), self.chain.coef)
+        )
 
     def close(self) -> None:
         """Nothing to let go."""

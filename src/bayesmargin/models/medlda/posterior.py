@@ -1,6 +1,6 @@
 """Draws of topics and weights, and the mean of both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,6 +47,22 @@ class TopicPosterior:
         self.topics.append(np.array(topics, dtype=np.float32))
         self.coef.append(np.array(coef, dtype=np.float64))
 
+    def keep(
+        self, time: int, n_draws: int, draw: Callable[[], tuple[FloatArray, FloatArray]]
+    ) -> None:
+        """Keep the draw of this time if it is due, and no more than ``n_draws``.
+
+        Those of the first half of a chain of known length are for those who watch. The second half
+        replaces them, although it may have fewer steps than there are draws to be kept.
+        """
+        if not self.due(time, n_draws):
+            return
+        self.add(*draw())
+        late = n_draws
+        if self.length is not None and self.length < 2 * time <= 2 * self.length:
+            late = (2 * time - self.length + 1) // 2  # steps of the second half so far
+        self.drop_oldest(min(n_draws, late))
+
     def due(self, time: int, n_draws: int) -> bool:
         """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain.
 
@@ -54,7 +70,7 @@ class TopicPosterior:
         """
         if self.length is not None and time <= self.length:
             late = 2 * time - self.length
-            if late <= 0:  # for those who watch; the second half replaces these
+            if late <= 0:
                 return time % max(1, self.length // 10) == 0
             return late * n_draws // self.length > (late - 2) * n_draws // self.length
         if self.topics and time - self.last < max(1, time // (2 * n_draws)):
