@@ -153,6 +153,19 @@ def test_weights_move_by_the_same_steps_in_any_corpus():
     assert default_step(hinge, 1e-4, 1000) == 0.5e-4
 
 
+@pytest.mark.parametrize("n_topics", [2, 8, 50])
+@pytest.mark.parametrize("n_documents", [6, 40, 400])
+def test_a_thermostat_moves_the_weights_and_keeps_them(n_documents, n_topics):
+    """Too long a step lets them run away, or its friction run up until they stand still."""
+    X, y = draw_documents(n_documents + 200, 11)
+    y %= 2
+    settings = {"n_topics": n_topics, "weights": "ssgnht", "n_chains": 1, "random_state": 0}
+    model = MedLDAClassifier(**settings).fit(X[:n_documents], y[:n_documents])
+    draws = np.array(model.posterior_[0].coef)
+    assert np.abs(draws).max() < 2 * model.margin
+    assert draws.std(axis=0).mean() > 0.01
+
+
 def test_one_against_the_rest_forgets_for_longer():
     X, y = draw_documents(60, 9)
     decays = [

@@ -82,7 +82,8 @@ class MedLDAClassifier(
         0.85 ("ovr": 0.6).
     weight_step : float or None, default=None
         Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht"; None is
-        :math:`2 \ell / (C D)` for a corpus of D documents.
+        :math:`2 \ell / (C D)` for a corpus of D documents, and less for "ssgnht" where its
+        friction would run up.
     n_documents : int or None, default=None
         Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far, and
         where no ``fit`` came before 10,000 at least.

@@ -29,7 +29,6 @@ from bayesmargin.models.medlda.tools import Aids, Tool
 from bayesmargin.models.medlda.weights import (
     LangevinMover,
     ThermostatMover,
-    default_step,
     starting_weights,
 )
 from bayesmargin.types import FloatArray, IntArray
@@ -95,7 +94,7 @@ class Chain(MovingTopics):
         elif self.time == 1:
             self.current_topics(crew)
         if settings.follow_size:
-            self.mover.step = default_step(settings.hinge, settings.prior_variance, n_total)
+            self.mover.follow(settings, n_total)
         coef = self.mover.before(self.coef)
         gradient, totals = self._sample(documents, signs, chosen, coef, crew)
         slope = coef / settings.prior_variance - inflation * gradient

@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.models.medlda.hinges import LabelSetHinge
+from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.types import FloatArray
+
+_LARGEST_KICK = 5.0  # of a thermostat, in units of the spread of its momentum
 
 
 def starting_weights(
@@ -42,11 +45,41 @@ def default_step(hinge: Any, prior_variance: float, n_documents: float) -> float
     return min(2.0 * hinge.margin / (hinge.cost * n_documents), 0.5 * prior_variance)
 
 
+def thermostat_step(
+    hinge: Any, prior_variance: float, n_documents: float, n_classes: int, n_topics: int
+) -> float:
+    r"""Step h of the thermostat for a corpus of ``n_documents``, :math:`2 \ell / (C D)` at most.
+
+    Weights that are far from where they belong are pulled by all documents, and the thermostat
+    takes the momentum of that for heat: one large kick sends its friction up, and since friction
+    falls by h a step at most, the weights then stand still for the rest of the chain. The pull has
+    a root mean square of :math:`C D / K` where documents spread over topics, and :math:`(C D / L)
+    \sqrt{2 / K}` where those of a class have two for themselves; a kick, h times that, is
+    :data:`_LARGEST_KICK` at most. Beyond one the thermostat itself is unstable, and beyond twice
+    the scale of the prior the motion under it; h stays at a half and a quarter of these.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda.hinges import MultiTaskHinge
+    >>> from bayesmargin.models.medlda.weights import thermostat_step
+    >>> hinge = MultiTaskHinge(1.0, 164.0)
+    >>> [round(thermostat_step(hinge, 1.0, n, 20, 50), 3) for n in (100, 10_000)]
+    [0.5, 0.025]
+    """
+    pull = hinge.cost * n_documents * max(1.0 / n_topics, math.sqrt(2.0 / n_topics) / n_classes)
+    longest = 0.5 * min(1.0, math.sqrt(prior_variance))
+    return min(2.0 * hinge.margin / (hinge.cost * n_documents), _LARGEST_KICK / pull, longest)
+
+
 @dataclass
 class LangevinMover:
     r""":math:`\eta \leftarrow \eta - \tfrac{h^2}{2} g + h \nu`; ``step`` is :math:`h^2`."""
 
     step: float
+
+    def follow(self, settings: Settings, n_documents: float) -> None:
+        """Take the step for a corpus of so many documents."""
+        self.step = default_step(settings.hinge, settings.prior_variance, n_documents)
 
     def before(self, coef: FloatArray) -> FloatArray:
         """Weights at which the documents are sampled: the present ones."""
@@ -70,6 +103,11 @@ class ThermostatMover:
     diffusion: float = 1.0
     momentum: FloatArray | None = None
     friction: float | None = None
+
+    def follow(self, settings: Settings, n_documents: float) -> None:
+        """Take the step for a corpus of so many documents."""
+        model = settings.hinge, settings.prior_variance, n_documents
+        self.step = thermostat_step(*model, max(2, settings.n_classes), settings.n_topics)
 
     def before(self, coef: FloatArray) -> FloatArray:
         """Half a drift, half a turn of the thermostat, half of the friction."""
