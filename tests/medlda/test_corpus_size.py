@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from bayesmargin import MedLDAClassifier
+from bayesmargin.errors import DivergenceError
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
@@ -164,6 +166,16 @@ def test_a_thermostat_moves_the_weights_and_keeps_them(n_documents, n_topics):
     draws = np.array(model.posterior_[0].coef)
     assert np.abs(draws).max() < 2 * model.margin
     assert draws.std(axis=0).mean() > 0.01
+
+
+@pytest.mark.parametrize(("weights", "step"), [("ssgld", 1e3), ("ssgnht", 50.0), ("ssgnht", 1e3)])
+def test_weights_that_run_away_are_an_error_that_names_the_step(weights, step):
+    X, y = draw_documents(60, 12)
+    model = MedLDAClassifier(n_topics=4, weights=weights, weight_step=step, random_state=0)
+    with pytest.raises(DivergenceError, match=rf"weight_step={step:g} is too long .* leave it"):
+        model.fit(X, y % 2)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_one_against_the_rest_forgets_for_longer():

@@ -284,6 +284,10 @@ class MedLDAClassifier(
         self._link = training.link() if links else None
         return self
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit was completed: one that failed leaves the number of columns behind."""
+        return hasattr(self, "_training")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -29,6 +29,7 @@ from bayesmargin.models.medlda.tools import Aids, Tool
 from bayesmargin.models.medlda.weights import (
     LangevinMover,
     ThermostatMover,
+    require_bounded,
     starting_weights,
 )
 from bayesmargin.types import FloatArray, IntArray
@@ -95,10 +96,13 @@ class Chain(MovingTopics):
             self.current_topics(crew)
         if settings.follow_size:
             self.mover.follow(settings, n_total)
-        coef = self.mover.before(self.coef)
-        gradient, totals = self._sample(documents, signs, chosen, coef, crew)
-        slope = coef / settings.prior_variance - inflation * gradient
-        self.coef = self.mover.after(coef, slope, self.generators[0])
+        with np.errstate(over="ignore", invalid="ignore"):  # of weights that are refused then
+            coef = self.mover.before(self.coef)
+            require_bounded(coef, settings, n_total, self.mover.step)
+            gradient, totals = self._sample(documents, signs, chosen, coef, crew)
+            slope = coef / settings.prior_variance - inflation * gradient
+            self.coef = self.mover.after(coef, slope, self.generators[0])
+        require_bounded(self.coef, settings, n_total, self.mover.step)
         factor = 0.0
         if expected is not None:
             factor = inflation * expected.fade(settings.renewed(self.time), chosen.shape[0])

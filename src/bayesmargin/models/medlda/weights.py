@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.errors import DivergenceError
 from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.types import FloatArray
 
+_BEYOND = 100.0  # times the reach of documents: weights there have left every bounded region
 _LARGEST_KICK = 5.0  # of a thermostat, in units of the spread of its momentum
 
 
@@ -71,6 +73,29 @@ def thermostat_step(
     return min(2.0 * hinge.margin / (hinge.cost * n_documents), _LARGEST_KICK / pull, longest)
 
 
+def require_bounded(coef: FloatArray, settings: Settings, n_documents: float, step: float) -> None:
+    r"""Refuse weights that ``n_documents`` documents cannot have pulled to where they are.
+
+    Together these pull with :math:`C D` at most, and the prior pulls back with :math:`\eta / s^2`:
+    far beyond :math:`s^2 C D`, and the margin, where weights start, only steps get that are
+    unstable.
+
+    Raises
+    ------
+    DivergenceError
+        It names the step.
+    """
+    cost, margin, variance = settings.hinge.cost, settings.hinge.margin, settings.prior_variance
+    reach = max(margin, variance * cost * n_documents) + math.sqrt(variance)
+    largest = float(np.abs(coef).max())
+    if not largest <= _BEYOND * reach:
+        raise DivergenceError(
+            f"the weights of the classes have run away, to {largest:.3g} where {reach:.3g} is as "
+            f"far as documents can pull: weight_step={step:g} is too long for them; leave it at "
+            "None, which follows the number of documents, or pass less"
+        )
+
+
 @dataclass
 class LangevinMover:
     r""":math:`\eta \leftarrow \eta - \tfrac{h^2}{2} g + h \nu`; ``step`` is :math:`h^2`."""
@@ -116,7 +141,7 @@ class ThermostatMover:
         half = 0.5 * self.step
         moved = coef + half * self.momentum
         self.friction += half * (float(np.mean(self.momentum**2)) - 1.0)
-        self.momentum = self.momentum * math.exp(-half * self.friction)
+        self.momentum = self.momentum * _damping(half * self.friction)
         return moved
 
     def start(self, shape: tuple[int, ...], rng: np.random.Generator) -> None:
@@ -131,7 +156,12 @@ class ThermostatMover:
         half = 0.5 * self.step
         noise = math.sqrt(2.0 * self.diffusion * self.step) * rng.standard_normal(coef.shape)
         self.momentum = self.momentum - self.step * gradient + noise
-        self.momentum = self.momentum * math.exp(-half * self.friction)
+        self.momentum = self.momentum * _damping(half * self.friction)
         moved = coef + half * self.momentum
         self.friction += half * (float(np.mean(self.momentum**2)) - 1.0)
         return moved
+
+
+def _damping(power: float) -> float:
+    """``exp(-power)``; of a friction that has run away a large number instead of an error."""
+    return math.exp(min(-power, 700.0))
