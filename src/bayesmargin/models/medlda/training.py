@@ -103,11 +103,21 @@ class Training:
                 )
             self.learners.append(learner)
 
-    def hold_out(self, documents: Documents, share: float) -> tuple[IntArray, IntArray]:
+    def hold_out(self, documents: Documents, n_held: int) -> tuple[IntArray, IntArray]:
         """Split the documents at random into those to learn from and those held out."""
-        n_held = min(MAX_HELD_OUT, int(share * documents.n_documents))
+        n_held = min(MAX_HELD_OUT, n_held)
         mixed = self.order.permutation(documents.n_documents)
         return np.sort(mixed[n_held:]), np.sort(mixed[:n_held])
+
+    def _part_held(self, n_documents: int, share: float) -> int:
+        """Documents of a part of a stream to hold out, rounded at random: parts may be small.
+
+        One at least of the first part, which also has one at least to learn from.
+        """
+        wanted = int(share * n_documents + self.order.random())
+        if share > 0.0 and self.held_out is None:
+            wanted = max(wanted, 1)
+        return min(wanted, n_documents if self.learners else n_documents - 1)
 
     def run(
         self,
@@ -117,7 +127,7 @@ class Training:
         checkpoint: Checkpoint | NoCheckpoint,
     ) -> None:
         """Fit: the whole plan of passes over the documents, or what a checkpoint left of it."""
-        kept, held = self.hold_out(documents, model.validation_fraction)
+        kept, held = self.hold_out(documents, int(model.validation_fraction * len(signs)))
         if held.size:
             self.held_out = (select(documents, held), signs[held])
             documents, signs = select(documents, kept), signs[kept]
@@ -149,7 +159,7 @@ class Training:
                     detail = self.describe(shown)
                 progress.update("minibatch", step, len(plan), detail)
         if self.held_out is None:
-            some = np.arange(min(n_documents, MAX_HELD_OUT))
+            some = self.hold_out(documents, MAX_HELD_OUT)[1]
             self.held_out = (select(documents, some), signs[some])
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
@@ -165,7 +175,8 @@ class Training:
 
     def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """``partial_fit``: one pass over the documents in the order they came."""
-        kept, held = self.hold_out(documents, model.validation_fraction)
+        share = model.validation_fraction
+        kept, held = self.hold_out(documents, self._part_held(len(signs), share))
         if held.size:
             self._remember(select(documents, held), signs[held])
             documents, signs = select(documents, kept), signs[kept]
@@ -179,8 +190,8 @@ class Training:
             self.n_seen += chosen.size
             self.n_labelled += (signs[chosen] > 0).sum(axis=0)
             self.learn(documents, signs, chosen, self._size(model))
-        if self.held_out is None:
-            some = np.arange(min(documents.n_documents, MAX_HELD_OUT))
+        if self.held_out is None or share == 0.0:
+            some = self.hold_out(documents, MAX_HELD_OUT)[1]
             self._remember(select(documents, some), signs[some])
 
     def _size(self, model: Any) -> int:
@@ -191,7 +202,7 @@ class Training:
         return stream_size(model, self.n_seen)
 
     def _remember(self, documents: Documents, signs: IntArray) -> None:
-        """Keep the latest held-out documents, :data:`MAX_HELD_OUT` at most."""
+        """Keep the latest of the documents held out, :data:`MAX_HELD_OUT` at most."""
         if self.held_out is not None:
             old, old_signs = self.held_out
             documents, signs = join(old, documents), np.concatenate([old_signs, signs])
