@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import murmurhash3_32
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.samplers.base import require_count
 from bayesmargin.types import IntArray
 
 LARGEST_COUNT = 2**31 - 1
@@ -175,24 +176,39 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
     def fit(self, documents: Iterable[Sequence[str]], y: Any = None) -> "TokenCounter":
         """Learn the vocabulary (nothing to learn when it is hashed)."""
-        if self.n_features is not None:
-            if self.n_features < 1:
-                raise ValueError(f"n_features={self.n_features} is not allowed: 1 or more")
+        if self._hashed_columns() is not None:
             return self
+        require_count("min_documents", self.min_documents, 1)
         seen: dict[str, int] = {}
         for document in _token_lists(documents):
             for token in set(document):
                 seen[token] = seen.get(token, 0) + 1
         kept = sorted(token for token, count in seen.items() if count >= self.min_documents)
         if not kept:
-            raise ValueError("no token is left for the vocabulary: the documents are empty")
+            why = "the documents are empty"
+            if seen:
+                most = max(seen.values())
+                why = f"none is in min_documents={self.min_documents} documents, {most} at most"
+            raise ValueError(f"no token is left for the vocabulary: {why}")
         self.vocabulary_ = np.array(kept, dtype=object)
         self._columns = {token: column for column, token in enumerate(kept)}
         return self
 
+    def fit_transform(self, documents: Iterable[Sequence[str]], y: Any = None) -> sp.csr_matrix:
+        """Learn the vocabulary and count; documents that can be read only once are kept for it."""
+        if self.n_features is None:
+            documents = list(documents)
+        return self.fit(documents, y).transform(documents)
+
+    def _hashed_columns(self) -> int | None:
+        """Number of hashed columns, or None for a learned vocabulary."""
+        if self.n_features is not None:
+            require_count("n_features", self.n_features, 1)
+        return self.n_features
+
     def transform(self, documents: Iterable[Sequence[str]]) -> sp.csr_matrix:
         """Counts (documents x vocabulary) as a CSR matrix; unknown tokens are ignored."""
-        hashed = self.n_features
+        hashed = self._hashed_columns()
         if hashed is None:
             check_is_fitted(self, "vocabulary_")
         columns: list[int] = []
