@@ -35,6 +35,12 @@ class LabelCode:
                     f"y has shape {indicator.shape}, but an indicator matrix with "
                     f"{len(self.classes)} columns is expected"
                 )
+            odd = ~np.isin(indicator, (-1, 0, 1))
+            if odd.any():
+                raise ValueError(
+                    f"y holds {indicator[odd].tolist()[0]!r}, but an indicator matrix has 1 where "
+                    "a document has the label of the column, and 0 (or -1) where it has not"
+                )
             return np.where(indicator > 0, 1, -1).astype(np.int8)
         labels = np.asarray(y)
         numbers = np.searchsorted(self.classes, labels)

@@ -68,7 +68,12 @@ def coherence(topics: FloatArray, counts: Any, n: int = 10) -> FloatArray:
 
 def class_topics(shares: FloatArray, y: Any, classes: np.ndarray) -> FloatArray:
     """Mean topic proportions of every class (L, K); a class without documents gets NaN."""
-    labels = np.asarray(y)
+    labels = np.asarray(y.toarray() if sp.issparse(y) else y)
+    if labels.ndim == 2 and labels.shape[1] != len(classes):
+        raise ValueError(
+            f"y has {labels.shape[1]} columns, but an indicator matrix of these classes has "
+            f"{len(classes)}"
+        )
     if len(labels) != len(shares):
         raise ValueError(f"y holds {len(labels)} labels, but there are {len(shares)} documents")
     means = np.full((len(classes), shares.shape[1]), np.nan)
@@ -117,18 +122,20 @@ def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> floa
     r"""Perplexity :math:`\exp(-\frac1N \sum \log \sum_k \bar\theta_{dk} \Phi_{kw})` of new words.
 
     Proportions come from one half of the words of a document, :math:`\bar\theta_d = (\alpha +
-    N_d \bar z_d) / (K\alpha + N_d)`; the other half is judged under the mean topics.
+    N_d \bar z_d) / (K\alpha + N_d)`, :math:`N_d` being the words that training has met; the other
+    half is judged under the mean topics.
     """
     (rng,) = spawn_generators(random_state, 1)
     given, judged = split_words(counts, rng)
     n_judged = judged.sum()
     if n_judged == 0:
         raise ValueError("perplexity needs documents of two words or more")
-    lengths = np.asarray(given.sum(axis=1))
+    documents = to_documents(given)
+    lengths = model._training.known_lengths(documents)[:, None]
     alpha, n_topics = model._training.resolved.alpha, model.n_topics
     blocks = len(model._training.columns)
     # Through the training, because ``transform`` would miss the names of the columns.
-    shares, _ = model._training.infer(to_documents(given), None)
+    shares, _ = model._training.infer(documents, None)
     shares = shares.reshape(counts.shape[0], blocks, n_topics) * blocks
     theta = (alpha + lengths[:, :, None] * shares) / (n_topics * alpha + lengths)[:, :, None]
     theta = theta.reshape(counts.shape[0], -1) / blocks

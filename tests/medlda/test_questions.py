@@ -1,0 +1,45 @@
+"""What label sets may hold, and what is asked about classes and new words."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from bayesmargin.models.medlda import understanding
+
+from .test_classifier import N_WORDS, make_corpus, small
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_indicator_of_other_numbers_is_refused(stream):
+    """Those of 1 and 2 had given every label to every document."""
+    X, y = make_corpus(60, 3, 16)
+    sets = np.eye(3, dtype=int)[y]
+    model = small()
+    learn = model.partial_fit(X, sets).partial_fit if stream else model.fit
+    with pytest.raises(ValueError, match="y holds 2, but an indicator matrix has 1 where"):
+        learn(X, sets + 1)
+
+
+def test_classes_of_label_sets_have_topics_however_the_sets_are_passed():
+    X, y = make_corpus(60, 3, 17)
+    sets = np.eye(3, dtype=int)[y]
+    model = small().fit(X, sets)
+    means = model.class_topics(X, sets)
+    np.testing.assert_array_equal(model.class_topics(X, sp.csr_matrix(sets)), means)
+    with pytest.raises(ValueError, match=r"y has 2 columns, but .* has 3"):
+        model.class_topics(X, sets[:, :2])
+
+
+def test_words_that_training_has_not_met_do_not_make_proportions_surer(monkeypatch):
+    X, y = make_corpus(200, 2, 18)
+    X = sp.hstack([X, sp.csr_matrix((200, 1))], format="csr").astype(int)
+    model = small(n_topics=3).fit(X, y)
+    given = sp.lil_matrix((1, N_WORDS + 1), dtype=int)
+    given[0, 0], given[0, N_WORDS] = 2, 50
+    given, judged = given.tocsr(), X[:1]
+    monkeypatch.setattr(understanding, "split_words", lambda counts, rng: (given, judged))
+    share, alpha = model.transform(given)[0], 10.0 / 3
+    theta = (alpha + 2 * share) / (3 * alpha + 2)
+    counts = judged.toarray()[0]
+    expected = np.exp(-(counts @ np.log(theta @ model.topics_)) / counts.sum())
+    assert model.perplexity(given + judged) == pytest.approx(expected)
