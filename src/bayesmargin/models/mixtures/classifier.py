@@ -35,18 +35,22 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
     def diagnostics_(self, figures: Mapping[str, Any]) -> None:
         self.__dict__["diagnostics_"] = dict(figures)  # saved models hold it in this form
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit was completed: one that failed leaves the number of columns behind."""
+        return hasattr(self, "n_components_")
+
     def _read_training(self, X: Any, y: Any) -> tuple[FloatArray, Any, IntArray]:
         """Checked rows and labels, and the class number of each label; sets ``classes_``."""
         require_numbers(X)
         X, y = validate_data(self, X, plain_labels(y), dtype=np.float64, ensure_min_samples=2)
         require_size(X, LARGEST_SCALED, getattr(self, "feature_names_in_", None))
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
             raise ValueError(
-                f"y has the single class {self.classes_.tolist()[0]!r}: at least 2 classes are "
-                "needed"
+                f"y has the single class {classes.tolist()[0]!r}: at least 2 classes are needed"
             )
+        self.classes_ = classes
         return X, y, codes.astype(np.int64)
 
     def _read_rows(self, X: Any) -> FloatArray:
