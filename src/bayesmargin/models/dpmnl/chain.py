@@ -26,8 +26,9 @@ def update_parameters(
     hyper: Hyper,
     step: float,
     leapfrogs: int,
-) -> None:
-    """All parameters of all components, then the base measure."""
+) -> int:
+    """All parameters of all components, then the base measure; returns the logit models moved."""
+    accepted = 0
     sorted_rows = np.argsort(slots, kind="mergesort")
     position = 0
     while position < slots.shape[0]:
@@ -35,10 +36,11 @@ def update_parameters(
         end = position + experts.population[slot]
         members = sorted_rows[position:end]
         update_covariates(rng, slot, members, X, experts, hyper)
-        update_logit(rng, slot, members, X, labels, experts, step, leapfrogs)
+        accepted += update_logit(rng, slot, members, X, labels, experts, step, leapfrogs)
         update_scales(rng, slot, experts)
         position = end
     update_hyper(rng, experts, hyper, slots.shape[0])
+    return accepted
 
 
 @dataclasses.dataclass
@@ -56,6 +58,7 @@ class Chain:
     auxiliary: int
     sweeps: int = 0
     moved: float = 0.0  #: share of the rows that the last sweep gave another component
+    accepted: float = 0.0  #: share of the logit models that the last sweep moved
 
     def sweep(self) -> None:
         """Assignments, then parameters; every fifth sweep takes a doubled HMC step."""
@@ -71,10 +74,11 @@ class Chain:
         self.moved = float(np.mean(self.slots != before))
         self.sweeps += 1
         step = self.step * (2.0 if self.sweeps % 5 == 0 else 1.0)
-        update_parameters(
+        accepted = update_parameters(
             self.rng, self.X, self.labels, self.slots, self.experts, self.hyper,
             step, self.leapfrogs,
         )  # fmt: skip
+        self.accepted = accepted / int(self.experts.size[0])
 
 
 def start_chain(

@@ -18,6 +18,7 @@ from bayesmargin.models.mixtures.classifier import (
 from bayesmargin.models.mixtures.convergence import (
     rhat_so_far,
     trace_report,
+    warn_if_refused,
     warn_if_unsettled,
 )
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
@@ -70,7 +71,8 @@ class DPMNLClassifier(MixtureClassifier):
         Seconds spent in "total".
     diagnostics_ : MixtureDiagnostics
         Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
-        R-hat and effective draws of the number of components, and the share of rows that moved.
+        R-hat and effective draws of the number of components, and the shares of rows that moved
+        and of trajectories that were accepted.
 
     Examples
     --------
@@ -126,6 +128,7 @@ class DPMNLClassifier(MixtureClassifier):
         """
         burn_in = self._check()
         X, y, labels = self._read_training(X, y)
+        self.__dict__.pop("n_components_", None)  # not fitted, should this one be cut short
         begin = time.perf_counter()
         self._scaling = fit_scaling(X)
         with self._checkpointing(X, y) as checkpoint:
@@ -136,8 +139,11 @@ class DPMNLClassifier(MixtureClassifier):
         moved = np.array(record.moved[burn_in:])
         traces = {"components": self.n_components_[None].astype(float)}
         found = trace_report(traces, moved[None])
-        self.diagnostics_ = {**found, "moved": float(moved.mean())} if found else {}
+        accepted = float(np.mean(record.accepted[burn_in:]))
+        shares = {"moved": float(moved.mean()), "accepted": accepted}
+        self.diagnostics_ = {**found, **shares} if found else {}
         warn_if_unsettled(self.diagnostics_, len(self.n_components_))
+        warn_if_refused(accepted, self.step)
         return self
 
     def _sample(
@@ -166,6 +172,7 @@ class DPMNLClassifier(MixtureClassifier):
                 chain.sweep()
                 record.components.append(int(chain.experts.size[0]))
                 record.moved.append(chain.moved)
+                record.accepted.append(chain.accepted)
                 if sweep in kept:
                     record.draws.append(take_draw(chain))
                 checkpoint.pause(partial(state_of, chain, record))

@@ -15,10 +15,11 @@ _MOVING = ("rng", "slots", "experts", "hyper", "sweeps")
 
 @dataclasses.dataclass
 class Record:
-    """What is kept of a chain: two figures of every sweep, and draws."""
+    """What is kept of a chain: three figures of every sweep, and draws."""
 
     components: list[int] = dataclasses.field(default_factory=list)
     moved: list[float] = dataclasses.field(default_factory=list)
+    accepted: list[float] = dataclasses.field(default_factory=list)
     draws: list[Draw] = dataclasses.field(default_factory=list)
 
 
@@ -27,7 +28,8 @@ def state_of(chain: Chain, record: Record) -> tuple[Any, list[np.ndarray]]:
     draws = record.draws
     state = {name: getattr(chain, name) for name in _MOVING}
     fixed = [array for draw in draws for array in (draw.log_weight, *draw.experts)]
-    return {**state, "trace": record.components, "moved": record.moved, "draws": draws}, fixed
+    figures = {"trace": record.components, "moved": record.moved, "accepted": record.accepted}
+    return {**state, **figures, "draws": draws}, fixed
 
 
 def take_up(
@@ -42,5 +44,6 @@ def take_up(
     moving = {name: state[name] for name in _MOVING}
     chain = Chain(X=X, labels=labels, step=step, leapfrogs=leapfrogs, auxiliary=auxiliary, **moving)
     trace = state["trace"]
-    moved = state.get("moved", [math.nan] * len(trace))  # checkpoints did not always have it
-    return chain, Record(trace, moved, state["draws"])
+    # Checkpoints did not always have these.
+    moved, accepted = (state.get(name, [math.nan] * len(trace)) for name in ("moved", "accepted"))
+    return chain, Record(trace, moved, accepted, state["draws"])

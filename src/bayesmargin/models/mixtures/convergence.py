@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.diagnostics import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
-from bayesmargin.errors import ConvergenceWarning, InterruptedWarning
+from bayesmargin.errors import ConvergenceWarning, InterruptedWarning, StepSizeWarning
 
 _FEWEST_TO_REPORT = 8
 _FEWEST_TO_JUDGE = 20
@@ -20,6 +20,7 @@ WORST_RHAT = 1.5
 #: how far it may be from one, beside four of its errors, to be trusted and without a warning.
 EXPERTS = "experts"
 TOLERATED_SPREAD, WORST_SPREAD = 0.1, 0.25
+FEWEST_ACCEPTED = 0.2  # share of the trajectories of weights; 0.65 is best, and 0.9 usual here
 LET_ROWS_MOVE = (
     "columns of few distinct values, such as 0 and 1, make every combination of their values a "
     "component of its own: leave them out, or keep them from the Gaussians "
@@ -157,6 +158,17 @@ def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
         )
     if message:
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def warn_if_refused(accepted: float, step: float) -> None:
+    """Warn when so few trajectories were accepted that weights have hardly moved."""
+    if accepted < FEWEST_ACCEPTED:
+        warnings.warn(
+            f"{100.0 * accepted:.0f}% of the trajectories of the weights were accepted: "
+            f"step={step:g} is too long for them, and they hardly move; pass a smaller one",
+            StepSizeWarning,
+            stacklevel=3,
+        )
 
 
 def warn_of_interrupt(sweeps: int, wanted: int, chains: int, wanted_chains: int) -> None:

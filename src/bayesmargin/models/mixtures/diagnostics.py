@@ -6,16 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.mixtures.convergence import EXPERTS, right_spread, settled
+from bayesmargin.models.mixtures.convergence import (
+    EXPERTS,
+    FEWEST_ACCEPTED,
+    right_spread,
+    settled,
+)
 
 
 class MixtureDiagnostics(dict[str, Any]):
     """Figures of label-invariant quantities: a dictionary that can judge and print itself.
 
     A quantity has its "mean", "r_hat" and "effective_draws"; "moved" is the share of rows that
-    changed component in a sweep, and "interrupted" is there, and True, after Ctrl-C. "experts" is
-    the ratio of Stein's identity for their weights, with the "error" of its mean: one if they are
-    as wide as their law says.
+    changed component in a sweep, "accepted" that of the trajectories of weights that were accepted
+    (where these are the only way to move them), and "interrupted" is there, and True, after Ctrl-C.
+    "experts" is the ratio of Stein's identity for their weights, with the "error" of its mean: one
+    if they are as wide as their law says.
 
     Examples
     --------
@@ -47,7 +53,12 @@ class MixtureDiagnostics(dict[str, Any]):
         if not self.quantities:
             return None
         found = all(settled(part, self._n_chains) for part in self.quantities.values())
-        return found and self._spread_is_right and not self.get("interrupted", False)
+        right = self._spread_is_right and self._weights_move
+        return found and right and not self.get("interrupted", False)
+
+    @property
+    def _weights_move(self) -> bool:
+        return not self.get("accepted", 1.0) < FEWEST_ACCEPTED
 
     @property
     def _spread_is_right(self) -> bool:
@@ -76,6 +87,9 @@ class MixtureDiagnostics(dict[str, Any]):
         """What the figures say of the chains; of one alone R-hat compares the halves only."""
         if self.get("interrupted", False):
             return "The run was interrupted and should NOT be trusted: fit again in full"
+        if not self._weights_move:
+            share = 100.0 * self["accepted"]
+            return f"The weights hardly move, {share:.0f}% accepted, and should NOT be trusted"
         if not self._spread_is_right:
             ratio = self[EXPERTS]["mean"]
             return f"The experts do NOT have the right spread (Stein's ratio {ratio:.2f} and not 1)"
