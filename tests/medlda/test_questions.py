@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from bayesmargin import load
 from bayesmargin.models.medlda import understanding
 
 from .test_classifier import N_WORDS, make_corpus, small
@@ -43,3 +44,25 @@ def test_words_that_training_has_not_met_do_not_make_proportions_surer(monkeypat
     counts = judged.toarray()[0]
     expected = np.exp(-(counts @ np.log(theta @ model.topics_)) / counts.sum())
     assert model.perplexity(given + judged) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_model_of_all_documents_together_takes_no_more_of_them(loaded, tmp_path):
+    """It had swept over the documents it knew, and the new ones were lost without a word."""
+    X, y = make_corpus(60, 3, 19)
+    model = small(method="gibbs", n_passes=2).fit(X, y)
+    if loaded:
+        model.save(tmp_path / "model")
+        model = load(tmp_path / "model")
+    before = model.predict_proba(X)
+    model.set_params(method="ssgrld")
+    with pytest.raises(ValueError, match=r"fitted with method='gibbs'.*begin a new model"):
+        model.partial_fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+def test_questions_are_about_the_topics_that_were_learned():
+    X, y = make_corpus(60, 3, 20)
+    model = small().fit(X, y)
+    expected = model.perplexity(X)
+    assert model.set_params(n_topics=4).perplexity(X) == expected

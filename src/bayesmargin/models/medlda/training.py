@@ -175,6 +175,11 @@ class Training:
 
     def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """``partial_fit``: one pass over the documents in the order they came."""
+        if any(isinstance(learner, BatchLearner) for learner in self.learners):
+            raise ValueError(
+                "this model was fitted with method='gibbs', which samples all documents together "
+                "and takes no more of them: begin a new model for partial_fit"
+            )
         share = model.validation_fraction
         kept, held = self.hold_out(documents, self._part_held(len(signs), share))
         if held.size:

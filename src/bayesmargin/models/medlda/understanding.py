@@ -132,7 +132,7 @@ def perplexity(model: Any, counts: sp.csr_matrix, random_state: Any = 0) -> floa
         raise ValueError("perplexity needs documents of two words or more")
     documents = to_documents(given)
     lengths = model._training.known_lengths(documents)[:, None]
-    alpha, n_topics = model._training.resolved.alpha, model.n_topics
+    alpha, n_topics = model._training.resolved.alpha, model._first[0].n_topics
     blocks = len(model._training.columns)
     # Through the training, because ``transform`` would miss the names of the columns.
     shares, _ = model._training.infer(documents, None)
