@@ -51,3 +51,17 @@ def test_stand_ins_are_of_every_class_when_documents_come_class_by_class(stream)
     signs = model._training.held_out[1]
     assert len(signs) == 300
     assert ((signs > 0).mean(axis=0) > 0.2).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_a_class_of_one_document_is_learned_from(n_classes):
+    """Half of the documents are held out, and with them half of such classes had been."""
+    X, y = make_corpus(60, 2, 26)
+    y[: n_classes - 1] = np.arange(1, n_classes)
+    y[n_classes - 1 :] = 0
+    for seed in range(4):
+        model = small(validation_fraction=0.5, n_passes=1, random_state=seed).fit(X, y)
+        learned = model._training.n_labelled
+        expected = [1.0] if n_classes == 2 else [1.0] * (n_classes - 1)
+        np.testing.assert_array_equal(learned[-(n_classes - 1) :], expected)
+        assert 26 <= model._training.held_out[0].n_documents <= 30

@@ -30,6 +30,7 @@ from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_siz
 from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
+from bayesmargin.models.medlda.sparing import spare_last
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
@@ -128,6 +129,7 @@ class Training:
     ) -> None:
         """Fit: the whole plan of passes over the documents, or what a checkpoint left of it."""
         kept, held = self.hold_out(documents, int(model.validation_fraction * len(signs)))
+        kept, held = spare_last(kept, held, signs)
         if held.size:
             self.held_out = (select(documents, held), signs[held])
             documents, signs = select(documents, kept), signs[kept]
