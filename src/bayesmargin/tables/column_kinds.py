@@ -13,7 +13,8 @@ DATE = re.compile(
 )
 TRUTH = {"True": 1.0, "False": 0.0}
 LARGEST = 1e100  # of a number, whose square is one too
-FEWEST_NAMES = 20  # rows from which a column of all different words is taken for row names
+FEWEST_NAMES = 20  # rows from which a column of all different words is taken for row names, and
+# one that goes up by one with every row for their numbers
 
 
 @dataclass
@@ -117,6 +118,23 @@ def _learn_numbers(name: str, series: Any, missing: int, scale: bool) -> Column:
         return Column(name, "number", fill=middle, missing=missing)
     center, spread = float(values.mean()), float(values.std())
     return Column(name, "number", center, spread or 1.0, middle, missing=missing)
+
+
+def counts_rows(series: Any) -> bool:
+    """Whether a column of whole numbers goes up by one from row to row.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from bayesmargin.tables.column_kinds import counts_rows
+    >>> counts_rows(pandas.Series(range(1, 31))), counts_rows(pandas.Series([3, 1, 2] * 10))
+    (True, False)
+    """
+    import pandas
+
+    if len(series) < FEWEST_NAMES or not pandas.api.types.is_integer_dtype(series.dtype):
+        return False
+    return bool((series.diff().iloc[1:] == 1).all())
 
 
 def _is_date(series: Any) -> bool:

@@ -7,7 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.column_kinds import Column, as_numbers, as_words, learn_column
+from bayesmargin.tables.column_kinds import (
+    Column,
+    as_numbers,
+    as_words,
+    counts_rows,
+    learn_column,
+)
 from bayesmargin.tables.preparation import Preparation
 from bayesmargin.tables.strays import refuse_strays
 from bayesmargin.tables.table import Table, count, listed
@@ -53,12 +59,14 @@ class ColumnPreparation(Preparation):
         self.columns: list[Column] = []
         self.sparse = False
         self.remarks: list[str] = []
+        self._counting: dict[str, None] = {}
 
     def inspect(self, table: Table) -> None:
         """Refuse words among numbers, and missing values that are not to be filled or dropped."""
         frame = _frame(table)
         refuse_strays(frame, table.source, self.categorical)
         self._refuse_missing(frame, table.source, new=False)
+        self._counting |= dict.fromkeys(name for name in frame if counts_rows(frame[name]))
 
     def fit(self, table: Table) -> "ColumnPreparation":
         """Learn kinds, levels, means and medians."""
@@ -84,6 +92,11 @@ class ColumnPreparation(Preparation):
         gone = [column.name for column in self.columns if column.kind == "constant"]
         if gone:
             found.append(f"constant columns left out: {listed(gone)}")
+        found += [
+            f"column {name!r} counts the rows: if it only numbers them pass --id {name} or --drop "
+            f"{name}, since the order of the rows would be learned"
+            for name in self._counting
+        ]
         lacking = _missing_counts(frame)
         if lacking and self.missing == "median":
             found.append(f"missing values filled in: {_counted(lacking)}")

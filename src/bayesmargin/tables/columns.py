@@ -1,83 +1,17 @@
-"""Tables with named columns: CSV, TSV and Parquet as a pandas data frame.
-
-pandas reads CSV because it knows every dialect and compression people use and is there already
-(ArviZ needs it).
-"""
+"""Tables with named columns: Parquet as a pandas data frame; labels, names and features apart."""
 
 import difflib
-import zlib
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
-from bayesmargin.tables.table import Reading, Table, clean_labels, listed
+from bayesmargin.tables.table import Reading, Table, brief, clean_labels, listed
 
 CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
-
-
-def read_csv(path: Path, form: str, as_text: Collection[str], separator: str | None = None) -> Any:
-    """Data frame of a CSV or TSV file, which may be compressed.
-
-    Where the usual separator leaves the first line in one piece, it is taken from that line.
-    """
-    import lzma
-
-    import pandas
-
-    usual = separator or SEPARATORS[form]
-    try:
-        names = _header(path, usual)
-        if separator is None and len(names) == 1:
-            usual = separator_of(names[0]) or usual
-            names = _header(path, usual)
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            hint = "rename them"
-            if all(_is_number(name) for name in twice):
-                hint = "the first line should hold the names of the columns"
-            raise DataError(f"{path} has several columns named {listed(twice)}: {hint}")
-        types = {name: str for name in as_text if name in names}
-        frame = pandas.read_csv(path, sep=usual, dtype=types, low_memory=False)
-        return frame if usual == "," else with_decimal_points(frame, as_text)
-    except DataError:
-        raise
-    except pandas.errors.EmptyDataError as error:
-        raise DataError(f"{path} is empty") from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not UTF-8 text: convert it, for instance with iconv -f {_encoding(path)} "
-            f"-t UTF-8 {path}"
-        ) from error
-    except (pandas.errors.ParserError, ValueError, OSError, EOFError) as error:
-        raise DataError(f"{path} is not readable as {form.upper()}: {_brief(error)}") from error
-    except (lzma.LZMAError, zlib.error) as error:
-        raise DataError(f"{path} is truncated or corrupt: {_brief(error)}") from error
-
-
-def _encoding(path: Path) -> str:
-    """What a file that is not UTF-8 may be: UTF-16 begins with a mark, old files are Latin-1."""
-    with open(path, "rb") as file:
-        marked = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
-    return "UTF-16" if marked else "LATIN1"
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _header(path: Path, separator: str) -> list[str]:
-    """Names in the first line."""
-    import pandas
-
-    first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str)
-    return [str(name) for name in first.iloc[0]]
+NAMELESS = re.compile(r"Unnamed: \d+(\.\d+)?$")  # what pandas calls a column without a name
 
 
 def read_parquet(path: Path, wanted: Collection[str | None] = ()) -> Any:
@@ -101,7 +35,7 @@ def read_parquet(path: Path, wanted: Collection[str | None] = ()) -> Any:
                 frame = opened.read().to_pandas()
                 frame = frame.reset_index([name for name in frame.index.names if name in wanted])
         except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
-            raise DataError(f"{file} is not a readable Parquet file: {_brief(error)}") from error
+            raise DataError(f"{file} is not a readable Parquet file: {brief(error)}") from error
         if frames and list(frame) != list(frames[0]):
             odd = sorted(set(map(str, frame)) ^ set(map(str, frames[0])))
             what = f"column {odd[0]!r}" if odd else "the order of the columns"
@@ -115,7 +49,8 @@ def split_columns(
 ) -> Table:
     """Separate labels, row names and documents from the features.
 
-    Labels must be there if ``labelled``, row names if ``named``.
+    Labels must be there if ``labelled``, row names if ``named``. Columns without a name, which are
+    the row numbers that pandas writes by itself, are left out.
     """
     frame = frame.rename(columns=str)
     if not named and reading.identity not in frame:
@@ -151,10 +86,23 @@ def split_columns(
         texts = documents.fillna("").astype(str).tolist()
         return Table("text", texts, labels, ids, name, source, remarks)
     taken = {reading.target, reading.identity, *reading.drop}
-    features = frame[[column for column in frame if column not in taken]]
+    rest = [column for column in frame if column not in taken]
+    nameless = [column for column in rest if NAMELESS.match(column)]
+    nameless = [column for column in nameless if column not in reading.categorical]
+    features = frame[[column for column in rest if column not in nameless]]
     if features.shape[1] == 0:
         raise DataError(f"{source} has no columns left to learn from")
-    return Table("columns", features, labels, ids, name, source)
+    remarks = _about_nameless([c for c in nameless if frame[c].notna().any()])
+    return Table("columns", features, labels, ids, name, source, remarks if labelled else [])
+
+
+def _about_nameless(columns: list[str]) -> list[str]:
+    if not columns:
+        return []
+    return [
+        f"columns without a name are left out: {listed(columns)} (row numbers are written so; "
+        "give a column a name to learn from it)"
+    ]
 
 
 def no_column(option: str, name: str, columns: list[str], source: str) -> str:
@@ -162,9 +110,3 @@ def no_column(option: str, name: str, columns: list[str], source: str) -> str:
     close = difflib.get_close_matches(name, columns, 1, CLOSE)
     guess = f"; did you mean {close[0]!r}?" if close else f"; its columns are {listed(columns)}"
     return f"{source} has no column {name!r} ({option}){guess}"
-
-
-def _brief(error: BaseException) -> str:
-    """First line of somebody else's message."""
-    lines = str(error).strip().splitlines()
-    return lines[0].removeprefix("Error tokenizing data. C error: ") if lines else repr(error)

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.columns import read_csv, read_parquet, split_columns
+from bayesmargin.tables.columns import read_parquet, split_columns
+from bayesmargin.tables.csv_files import read_csv
 from bayesmargin.tables.dialect import SEPARATORS
 from bayesmargin.tables.documents import read_class_folders, read_lines
 from bayesmargin.tables.matrices import read_labels, read_npy, read_npz, read_svmlight
@@ -100,11 +101,13 @@ def read_table(
     if form in ("csv", "tsv", "parquet"):
         texts = {*as_text, *reading.categorical}
         texts |= {name for name in (reading.identity, reading.text) if name is not None}
+        remarks: list[str] = []
         if form == "parquet":
             frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None})
         else:
-            frame = read_csv(path, form, texts, reading.separator)
+            frame, remarks = read_csv(path, form, texts, reading.separator)
         table = split_columns(frame, reading, str(path), labelled, named)
+        table.remarks[:0] = remarks
     else:
         _refuse_columns(reading, form)
         if form == "folders":

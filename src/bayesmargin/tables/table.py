@@ -152,3 +152,9 @@ def listed(names: Sequence[Any], most: int = 8) -> str:
     """Names in quotation marks, the first few of many."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def brief(error: BaseException) -> str:
+    """First line of somebody else's message."""
+    lines = str(error).strip().splitlines()
+    return lines[0].removeprefix("Error tokenizing data. C error: ") if lines else repr(error)

@@ -1,0 +1,116 @@
+"""CSV and TSV files as pandas data frames.
+
+pandas reads them because it knows every dialect and compression people use and is there already
+(ArviZ needs it).
+"""
+
+import warnings
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
+from bayesmargin.tables.table import brief, count, listed
+
+
+def read_csv(
+    path: Path, form: str, as_text: Collection[str], separator: str | None = None
+) -> tuple[Any, list[str]]:
+    """Data frame of a CSV or TSV file, which may be compressed, and what is odd about it.
+
+    Where the usual separator leaves the first line in one piece, it is taken from that line.
+    """
+    import lzma
+
+    import pandas
+
+    usual = separator or SEPARATORS[form]
+    try:
+        names = _header(path, usual)
+        if separator is None and len(names) == 1:
+            usual = separator_of(names[0]) or usual
+            names = _header(path, usual)
+        _refuse_twins(names, path)
+        frame, remarks = _read(path, usual, names, as_text)
+        return (frame if usual == "," else with_decimal_points(frame, as_text)), remarks
+    except DataError:
+        raise
+    except pandas.errors.EmptyDataError as error:
+        raise DataError(f"{path} is empty") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not UTF-8 text: convert it, for instance with iconv -f {_encoding(path)} "
+            f"-t UTF-8 {path}"
+        ) from error
+    except (pandas.errors.ParserError, ValueError, OSError, EOFError) as error:
+        raise DataError(f"{path} is not readable as {form.upper()}: {brief(error)}") from error
+    except (lzma.LZMAError, zlib.error) as error:
+        raise DataError(f"{path} is truncated or corrupt: {brief(error)}") from error
+
+
+def _read(
+    path: Path, separator: str, names: list[str], as_text: Collection[str]
+) -> tuple[Any, list[str]]:
+    """The frame, where lines may have more fields than the first line has names.
+
+    pandas then takes the first fields for the names of the rows and moves every name to the right.
+    That is what R writes. Where the fields at the end are empty they are the ones too many:
+    every line but the first ends in a separator.
+    """
+    import pandas
+
+    types = {name: str for name in as_text if name in names}
+    how: dict[str, Any] = {"sep": separator, "dtype": types, "low_memory": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        try:
+            return pandas.read_csv(path, index_col=False, **how), []
+        except pandas.errors.ParserWarning:  # more fields than names, and not one empty one
+            frame = pandas.read_csv(path, **how)
+    more = frame.index.nlevels
+    if frame.iloc[:, -more:].isna().all(axis=None):
+        wanted = [*frame.columns, *(f"extra {k}" for k in range(more))]
+        return pandas.read_csv(path, header=0, names=wanted, usecols=list(frame), **how), []
+    first = listed([*(frame.index[0] if more > 1 else [frame.index[0]])])
+    return frame.reset_index(drop=True), [
+        f"the lines of {path} have {count(more, 'field')} more than the first line has names: "
+        f"what they begin with ({first} in row 1) is taken for the name of the row and left out"
+    ]
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """Names in the first line, empty ones as they are."""
+    import pandas
+
+    first = pandas.read_csv(
+        path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False
+    )
+    return [str(name) for name in first.iloc[0]]
+
+
+def _refuse_twins(names: list[str], path: Path) -> None:
+    """Refuse names that several columns have."""
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if not twice:
+        return
+    hint = "rename them"
+    if all(_is_number(name) for name in twice):
+        hint = "the first line should hold the names of the columns"
+    raise DataError(f"{path} has several columns named {listed(twice)}: {hint}")
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _encoding(path: Path) -> str:
+    """What a file that is not UTF-8 may be: UTF-16 begins with a mark, old files are Latin-1."""
+    with open(path, "rb") as file:
+        marked = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    return "UTF-16" if marked else "LATIN1"

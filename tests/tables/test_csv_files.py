@@ -1,0 +1,71 @@
+"""CSV files with more or fewer names than columns: row numbers, row names, stray separators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables import ColumnPreparation, Reading, read_table
+from tests.cli.conftest import make_people
+
+FRAME = pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [7, 8, 9], "sold": ["y", "n", "y"]})
+READING = Reading(target="sold")
+
+
+def test_row_numbers_without_a_name_are_no_feature(tmp_path):
+    FRAME.to_csv(tmp_path / "t.csv")  # pandas writes its index unless told not to
+    table = read_table(tmp_path / "t.csv", READING)
+    assert list(table.data) == ["a", "b"]
+    assert "without a name are left out: 'Unnamed: 0'" in table.remarks[0]
+    pd.read_csv(tmp_path / "t.csv").to_csv(tmp_path / "again.csv")
+    assert list(read_table(tmp_path / "again.csv", READING).data) == ["a", "b"]
+    asked = Reading(target="sold", identity="Unnamed: 0")
+    assert read_table(tmp_path / "t.csv", asked).ids == [0, 1, 2]
+
+
+def test_several_columns_without_a_name_are_not_called_nan(tmp_path):
+    (tmp_path / "t.csv").write_text("a,,,sold\n1,2,3,y\n4,5,6,n\n")
+    assert list(read_table(tmp_path / "t.csv", READING).data) == ["a"]
+    (tmp_path / "t.csv").write_text("NA,null,sold\n1,2,y\n4,5,n\n")
+    assert list(read_table(tmp_path / "t.csv", READING).data) == ["NA", "null"]
+    (tmp_path / "t.csv").write_text("a,a,sold\n1,2,y\n4,5,n\n")
+    with pytest.raises(DataError, match="several columns named 'a'"):
+        read_table(tmp_path / "t.csv", READING)
+
+
+@pytest.mark.parametrize("extra", [",", ",,"])
+@pytest.mark.parametrize("order", [["a", "b", "sold"], ["sold", "a", "b"], ["b", "sold", "a"]])
+def test_a_separator_at_the_end_of_every_row_moves_no_column(tmp_path, order, extra):
+    head, *rows = FRAME[order].to_csv(index=False).splitlines()
+    (tmp_path / "t.csv").write_text("\n".join([head, *(row + extra for row in rows)]) + "\n")
+    table = read_table(tmp_path / "t.csv", READING, as_text=["b"])
+    assert table.data["a"].tolist() == [1.5, 2.5, 3.5]
+    assert table.data["b"].tolist() == ["7", "8", "9"]
+    assert table.labels.tolist() == ["y", "n", "y"]
+    assert table.remarks == []
+
+
+def test_fields_before_the_first_name_are_told(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,sold\nr1,1.5,7,y\nr2,2.5,8,n\n")  # as R writes them
+    table = read_table(tmp_path / "t.csv", READING)
+    assert table.data["a"].tolist() == [1.5, 2.5]
+    assert table.labels.tolist() == ["y", "n"]
+    (remark,) = table.remarks
+    assert "1 field more than the first line has names" in remark
+    assert "'r1'" in remark
+
+
+def test_a_column_that_counts_the_rows_is_told(tmp_path):
+    people = make_people(60)[["age", "job", "income"]]
+    people.insert(0, "number", np.arange(1, 61))
+    people.to_csv(tmp_path / "t.csv", index=False)
+    table = read_table(tmp_path / "t.csv", Reading(target="income"))
+    preparation = ColumnPreparation()
+    preparation.inspect(table)
+    preparation.fit(table.take(np.arange(0, 60, 2)))
+    (remark,) = preparation.remarks
+    assert "column 'number' counts the rows" in remark
+    assert "--id number" in remark
+    assert "number" in preparation.feature_names
+    shuffled = table.take(np.random.default_rng(0).permutation(60))
+    assert ColumnPreparation().fit(shuffled).remarks == []
