@@ -1,6 +1,7 @@
 """Columns, matrices and documents become numbers, and the same numbers after JSON."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -190,3 +191,64 @@ def test_the_index_of_a_parquet_file_names_rows_when_asked(tmp_path):
     table.set_index("who").to_parquet(tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet", Reading(target="y", identity="who")).ids == [*"uvw"]
     assert list(read_table(tmp_path / "t.parquet", Reading(target="y")).data) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "${:,.2f}", "{:,}", "{:.0f}%", "{:.0f} %", "€{}", "{:.2f} EUR", "CHF {:,.2f}", "({:,.2f})",
+        "-${:,}", "{:_}'000",
+    ],
+)  # fmt: skip
+def test_numbers_in_a_dress_are_no_categories(written):
+    amounts = [written.format(amount).replace("_", "'") for amount in range(900, 1020, 3)] * 2
+    with pytest.raises(DataError, match=r"column 'amount' of table\.csv .* written as .*: write"):
+        ColumnPreparation().fit(columns(amount=amounts, other=range(80)))
+    kept = ColumnPreparation(categorical=["amount"]).fit(columns(amount=amounts))
+    assert kept.columns[0].kind == "category"
+
+
+def test_numbers_with_commas_of_another_country_are_no_categories(tmp_path):
+    prices = [f"1.{k:03},{k:02}" for k in range(30)] * 2
+    frame = pd.DataFrame({"price": prices, "size": range(60), "sold": ["y", "n"] * 30})
+    frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
+    table = read_table(tmp_path / "t.csv", Reading(target="sold"))
+    with pytest.raises(DataError, match=r"column 'price' .* written as '1.000,00'.*: write"):
+        ColumnPreparation().fit(table)
+
+
+def test_numbers_as_text_are_categories_and_told():
+    codes = [f"{k:03}" for k in range(25)] * 2
+    (remark,) = ColumnPreparation().fit(columns(code=codes)).remarks
+    assert "column 'code' holds numbers as text" in remark
+    assert ColumnPreparation(categorical=["code"]).fit(columns(code=codes)).remarks == []
+
+
+def test_words_with_numbers_in_them_stay_categories():
+    codes = [f"A{k}" for k in range(30)] + [f"{k}-{k + 5}" for k in range(30)]
+    assert ColumnPreparation().fit(columns(code=codes * 2)).columns[0].kind == "category"
+
+
+def test_decimal_numbers_of_parquet_files_are_numbers(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    exact = [Decimal("1.50"), None, Decimal("-2.25")]
+    names = [Decimal(10**20 + k) for k in range(3)]
+    sold = [Decimal(1), Decimal(0), Decimal(1)]
+    table = pyarrow.table({"price": exact, "name": names, "code": exact, "sold": sold})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    reading = Reading(target="sold", identity="name", categorical=("code",))
+    read = read_table(tmp_path / "t.parquet", reading)
+    np.testing.assert_array_equal(read.data["price"], [1.5, np.nan, -2.25])
+    assert read.labels.tolist() == [1, 0, 1]
+    assert read.ids == names
+    assert read.data["code"].tolist() == exact
+    made = ColumnPreparation(missing="median", categorical=["code"]).fit(read)
+    assert [column.kind for column in made.columns] == ["number", "category"]
+
+
+def test_labels_too_large_to_be_told_apart_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,label\n1,1e20\n2,2e20\n")
+    with pytest.raises(DataError, match=r"'label' .* holds 2e\+20.*as words"):
+        read_table(tmp_path / "t.csv", Reading(target="label"))

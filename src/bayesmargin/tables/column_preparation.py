@@ -15,7 +15,7 @@ from bayesmargin.tables.column_kinds import (
     learn_column,
 )
 from bayesmargin.tables.preparation import Preparation
-from bayesmargin.tables.strays import refuse_strays
+from bayesmargin.tables.strays import all_numbers, refuse_strays
 from bayesmargin.tables.table import Table, count, listed
 
 MISSING = ("error", "median", "drop")
@@ -96,6 +96,12 @@ class ColumnPreparation(Preparation):
             f"column {name!r} counts the rows: if it only numbers them pass --id {name} or --drop "
             f"{name}, since the order of the rows would be learned"
             for name in self._counting
+        ]
+        found += [
+            f"column {column.name!r} holds numbers as text and is taken for categories "
+            f"(--categorical {column.name} says that it is): make it numeric if it measures"
+            for column in self.columns
+            if column.name not in self.categorical and all_numbers(column.levels)
         ]
         lacking = _missing_counts(frame)
         if lacking and self.missing == "median":

@@ -14,10 +14,13 @@ CLOSE = 0.75  # similarity of two names from which one may be a slip of the othe
 NAMELESS = re.compile(r"Unnamed: \d+(\.\d+)?$")  # what pandas calls a column without a name
 
 
-def read_parquet(path: Path, wanted: Collection[str | None] = ()) -> Any:
+def read_parquet(
+    path: Path, wanted: Collection[str | None] = (), as_text: Collection[str] = ()
+) -> Any:
     """Data frame of a Parquet file, or of all Parquet files of a folder in the order of names.
 
-    The index of a data frame is left out, but for columns that are ``wanted``.
+    The index of a data frame is left out, but for columns that are ``wanted``. Decimal numbers, as
+    data bases have them, become floats but for columns in ``as_text``.
     """
     import pandas
 
@@ -32,7 +35,7 @@ def read_parquet(path: Path, wanted: Collection[str | None] = ()) -> Any:
     for file in parquet_files(path):
         try:
             with pyarrow.parquet.ParquetFile(file) as opened:
-                frame = opened.read().to_pandas()
+                frame = _with_floats(opened.read(), as_text).to_pandas()
                 frame = frame.reset_index([name for name in frame.index.names if name in wanted])
         except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
             raise DataError(f"{file} is not a readable Parquet file: {brief(error)}") from error
@@ -42,6 +45,17 @@ def read_parquet(path: Path, wanted: Collection[str | None] = ()) -> Any:
             raise DataError(f"{file} disagrees with the other files of {path} about {what}")
         frames.append(frame)
     return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
+
+
+def _with_floats(table: Any, as_text: Collection[str]) -> Any:
+    """An Arrow table whose decimal numbers are floats: pandas would have objects for them."""
+    import pyarrow
+
+    for place, field in enumerate(table.schema):
+        if pyarrow.types.is_decimal(field.type) and field.name not in as_text:
+            values = table.column(place).cast(pyarrow.float64())
+            table = table.set_column(place, field.with_type(pyarrow.float64()), values)
+    return table
 
 
 def split_columns(

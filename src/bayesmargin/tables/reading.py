@@ -103,7 +103,7 @@ def read_table(
         texts |= {name for name in (reading.identity, reading.text) if name is not None}
         remarks: list[str] = []
         if form == "parquet":
-            frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None})
+            frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None}, texts)
         else:
             frame, remarks = read_csv(path, form, texts, reading.separator)
         table = split_columns(frame, reading, str(path), labelled, named)

@@ -1,8 +1,9 @@
-"""Columns of numbers in which a few words have strayed, such as ``?`` or ``unknown``.
+"""Columns of numbers that are written as words: ``?`` among them, or all like ``$1,200``.
 
 Read as they are, such columns would be categories with a level for each number.
 """
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -13,10 +14,17 @@ from bayesmargin.tables.table import count, listed
 
 FEWEST_NUMBERS = 20  # different ones, from which a column is one of numbers
 MOST_STRAYS = 0.1  # of its different values
+_UNIT = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR)"
+DRESSED = re.compile(  # numbers with separators of thousands, decimal commas, currencies, percents
+    rf"\s*[-+(]?\s*{_UNIT}?\s*[-+]?\d+(?:[.,'\u2019\u00a0\u202f ]\d{{3}})*(?:[.,]\d+)?\s*"
+    rf"(?:%|{_UNIT})?\)?\s*"
+)
 
 
 def refuse_strays(frame: Any, source: str, categorical: Collection[str]) -> None:
-    """Refuse words among numbers, with their row, unless the column is said to be categorical.
+    """Refuse words among numbers, with their row, and numbers that are written as words.
+
+    Columns that are said to be categorical may hold them.
 
     Examples
     --------
@@ -40,13 +48,28 @@ def refuse_strays(frame: Any, source: str, categorical: Collection[str]) -> None
         words = series.dropna().astype(str)
         values = np.array(words.unique(), dtype=object)
         numeric = pandas.to_numeric(pandas.Series(values), errors="coerce").notna().to_numpy()
-        strays = values[~numeric]
-        few = 0 < len(strays) <= MOST_STRAYS * len(values)
-        if not few or numeric.sum() < FEWEST_NUMBERS:
+        dressed = np.array([bool(DRESSED.fullmatch(value)) for value in values]) & ~numeric
+        strays = values[~numeric & ~dressed]
+        if len(strays) > MOST_STRAYS * len(values) or len(values) - len(strays) < FEWEST_NUMBERS:
             continue
-        rows = np.flatnonzero(series.astype(str).isin(strays.tolist()) & series.notna())
-        raise DataError(
-            f"column {name!r} of {source} holds numbers, but {listed(strays)} in "
-            f"{count(len(rows), 'row')} (first: row {rows[0] + 1}): mend the file, leaving cells "
-            f"without a value empty, or pass --categorical {name!r}"
-        )
+        if len(strays):
+            rows = np.flatnonzero(series.astype(str).isin(strays.tolist()) & series.notna())
+            raise DataError(
+                f"column {name!r} of {source} holds numbers, but {listed(strays)} in "
+                f"{count(len(rows), 'row')} (first: row {rows[0] + 1}): mend the file, leaving "
+                f"cells without a value empty, or pass --categorical {name!r}"
+            )
+        if dressed.any():
+            raise DataError(
+                f"column {name!r} of {source} holds numbers written as {listed(values[dressed], 2)}"
+                f": write them plainly (as 1234.5), or pass --categorical {name!r}"
+            )
+
+
+def all_numbers(levels: list[str]) -> bool:
+    """Whether many different words are all numbers."""
+    import pandas
+
+    if len(levels) < FEWEST_NUMBERS:
+        return False
+    return bool(pandas.to_numeric(pandas.Series(levels), errors="coerce").notna().all())

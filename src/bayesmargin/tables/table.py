@@ -9,6 +9,7 @@ import numpy as np
 from bayesmargin.errors import DataError
 
 Kind = Literal["columns", "matrix", "text"]
+LARGEST_WHOLE = 2**53  # up to which a float tells whole numbers apart
 MOST_NUMBERS = 100  # distinct fractions in a target beyond which it is a measurement
 
 
@@ -132,6 +133,12 @@ def clean_labels(values: Any, name: str) -> Any:
     numbers = numbers.astype(float)
     if not np.all(np.isfinite(numbers)):
         raise DataError(f"{name} holds infinite values: labels are whole numbers or words")
+    largest = numbers[np.abs(numbers).argmax()] if len(numbers) else 0.0
+    if abs(largest) > LARGEST_WHOLE:
+        raise DataError(
+            f"{name} holds {largest:g}: numbers beyond {LARGEST_WHOLE:,} cannot be told apart; "
+            "write labels as words"
+        )
     if np.all(numbers == np.round(numbers)):
         return numbers.astype(np.int64)
     distinct = len(np.unique(numbers))
