@@ -252,3 +252,10 @@ def test_labels_too_large_to_be_told_apart_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a,label\n1,1e20\n2,2e20\n")
     with pytest.raises(DataError, match=r"'label' .* holds 2e\+20.*as words"):
         read_table(tmp_path / "t.csv", Reading(target="label"))
+
+
+def test_documents_in_utf_16_are_read(tmp_path):
+    (tmp_path / "t.txt").write_text("rose\tred flower\niris\tblue flower\n", encoding="utf-16")
+    table = read_table(tmp_path / "t.txt", Reading(label_first=True))
+    assert table.data == ["red flower", "blue flower"]
+    assert table.labels.tolist() == ["rose", "iris"]

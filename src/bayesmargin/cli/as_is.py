@@ -12,6 +12,7 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
     from bayesmargin.errors import DataError
     from bayesmargin.rows import open_rows
     from bayesmargin.tables import format_of
+    from bayesmargin.tables.labels import read_labels
     from bayesmargin.tables.table import clean_labels
 
     if not data.exists():
@@ -27,8 +28,9 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
         other = reading.labels is not None or not _has_column(data, label)
         label = None if other else label
     width = reading.n_features or n_features if form == "svmlight" else None
+    beside = None if reading.labels is None else read_labels(Path(reading.labels))
     try:
-        rows = open_rows(data, label=label, labels=_labels(reading), n_features=width)
+        rows = open_rows(data, label=label, labels=beside, n_features=width)
     except ValueError as error:
         raise DataError(str(error)) from error
     if needed and rows.labels is None:
@@ -37,26 +39,6 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
     if rows.labels is not None:  # as in files that are prepared: 1 and not 1.0
         rows.labels = clean_labels(rows.labels, f"the labels of {data}")
     return rows
-
-
-def _labels(reading: Any) -> Any:
-    """Labels of a second file, as whole numbers or words."""
-    if reading.labels is None:
-        return None
-    import numpy as np
-
-    from bayesmargin.errors import DataError
-    from bayesmargin.tables.matrices import DAMAGE, whole_numbers
-
-    path = Path(reading.labels)
-    if not path.exists():
-        raise DataError(f"there is no file of labels {path}")
-    if path.suffix != ".npy":
-        return whole_numbers(path.read_text(encoding="utf-8").split())
-    try:
-        return np.load(path, allow_pickle=False)
-    except DAMAGE as error:
-        raise DataError(f"{path} is not a readable .npy file: {error}") from error
 
 
 def _has_column(data: Path, name: str) -> bool:

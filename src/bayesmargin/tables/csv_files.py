@@ -13,6 +13,7 @@ from typing import Any
 from bayesmargin.errors import DataError
 from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
 from bayesmargin.tables.table import brief, count, listed
+from bayesmargin.tables.text import UTF_16
 
 
 def read_csv(
@@ -112,5 +113,5 @@ def _is_number(name: str) -> bool:
 def _encoding(path: Path) -> str:
     """What a file that is not UTF-8 may be: UTF-16 begins with a mark, old files are Latin-1."""
     with open(path, "rb") as file:
-        marked = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+        marked = file.read(2) in UTF_16
     return "UTF-16" if marked else "LATIN1"

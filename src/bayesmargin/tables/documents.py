@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.matrices import whole_numbers
+from bayesmargin.tables.labels import whole_numbers
 from bayesmargin.tables.table import Table, count
+from bayesmargin.tables.text import decoded, split_lines
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
@@ -79,17 +80,11 @@ def _texts(files: list[Path]) -> list[str]:
 
 
 def _decoded(content: bytes) -> str:
-    """UTF-8, or else Latin-1, which is what old archives of mail hold."""
+    """Unicode, or else Latin-1, which is what old archives of mail hold."""
     try:
-        return content.decode("utf-8-sig")
+        return decoded(content)
     except UnicodeDecodeError:
         return content.decode("latin-1")
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines that end in a line feed; other characters that could end one stay in the text."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _visible(path: Path) -> bool:

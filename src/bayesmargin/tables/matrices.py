@@ -1,15 +1,14 @@
-"""Numeric matrices without column names: svmlight, SciPy ``.npz``, ``.npy``; files of labels."""
+"""Numeric matrices without column names: svmlight, SciPy ``.npz``, ``.npy``."""
 
 import zipfile
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import Table, clean_labels, count
+from bayesmargin.tables.table import Table, clean_labels
 
 DAMAGE = (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile, zlib.error)
 
@@ -42,11 +41,15 @@ def read_npz(path: Path) -> Table:
 
 def read_npy(path: Path) -> Table:
     """Dense matrix saved by ``numpy.save``."""
+    return Table("matrix", _checked(load_npy(path), path), source=str(path))
+
+
+def load_npy(path: Path) -> Any:
+    """Array of a ``.npy`` file."""
     try:
-        matrix = np.load(path, allow_pickle=False)
+        return np.load(path, allow_pickle=False)
     except DAMAGE as error:
         raise DataError(f"{path} is not a readable .npy file: {error}") from error
-    return Table("matrix", _checked(matrix, path), source=str(path))
 
 
 def _checked(matrix: Any, path: Path) -> Any:
@@ -56,40 +59,3 @@ def _checked(matrix: Any, path: Path) -> Any:
             "matrix with a row for each case is needed"
         )
     return matrix if matrix.dtype.kind == "f" else matrix.astype(float)
-
-
-def read_labels(path: Path, table: Table) -> Table:
-    """Add the labels of a file, ``.npy`` or one a line, to a table."""
-    if not path.exists():
-        raise DataError(f"there is no file of labels {path}")
-    if path.suffix == ".npy":
-        try:
-            values: Any = np.load(path, allow_pickle=False)
-        except DAMAGE as error:
-            raise DataError(f"{path} is not a readable .npy file: {error}") from error
-        if values.ndim != 1:
-            raise DataError(f"{path} has the shape {values.shape}: labels are one column")
-    else:
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path} is not UTF-8 text (byte {error.start})") from error
-        values = np.array([line.strip() for line in lines])
-        blank = np.flatnonzero(values == "")
-        if len(blank):
-            raise DataError(f"{path} has no label in line {blank[0] + 1}")
-        values = whole_numbers(values)
-    if len(values) != len(table):
-        raise DataError(
-            f"{path} has {count(len(values), 'label')}, but {table.source} has "
-            f"{count(len(table), 'row')}"
-        )
-    return replace(table, labels=clean_labels(values, f"the label file {path}"))
-
-
-def whole_numbers(words: Any) -> Any:
-    """Words as whole numbers, when all of them are."""
-    try:
-        return np.array([int(word) for word in words], dtype=np.int64)
-    except (ValueError, OverflowError):
-        return np.asarray(words, dtype=np.str_)

@@ -8,7 +8,8 @@ from bayesmargin.tables.columns import read_parquet, split_columns
 from bayesmargin.tables.csv_files import read_csv
 from bayesmargin.tables.dialect import SEPARATORS
 from bayesmargin.tables.documents import read_class_folders, read_lines
-from bayesmargin.tables.matrices import read_labels, read_npy, read_npz, read_svmlight
+from bayesmargin.tables.labels import with_labels
+from bayesmargin.tables.matrices import read_npy, read_npz, read_svmlight
 from bayesmargin.tables.table import Reading, Table
 
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "npy", "text", "folders")
@@ -119,7 +120,7 @@ def read_table(
         else:
             table = (read_npz if form == "npz" else read_npy)(path)
     if reading.labels is not None:
-        table = read_labels(Path(reading.labels), table)
+        table = with_labels(table, Path(reading.labels))
     if len(table) == 0:
         raise DataError(f"{path} holds no rows")
     if labelled and table.labels is None:

@@ -1,0 +1,50 @@
+"""Files of labels for data that have none: ``.npy``, or one a line."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.errors import DataError
+from bayesmargin.tables.matrices import load_npy
+from bayesmargin.tables.table import Table, clean_labels, count
+from bayesmargin.tables.text import decoded, split_lines
+
+
+def read_labels(path: Path) -> Any:
+    """Labels of a file: an array, or lines as whole numbers where all are, else as words."""
+    if not path.exists():
+        raise DataError(f"there is no file of labels {path}")
+    if path.suffix == ".npy":
+        values = load_npy(path)
+        if values.ndim != 1:
+            raise DataError(f"{path} has the shape {values.shape}: labels are one column")
+        return values
+    try:
+        lines = split_lines(decoded(path.read_bytes()))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start})") from error
+    words = [line.strip() for line in lines]
+    if "" in words:
+        raise DataError(f"{path} has no label in line {words.index('') + 1}")
+    return whole_numbers(words)
+
+
+def with_labels(table: Table, path: Path) -> Table:
+    """The table with the labels of a file."""
+    values = read_labels(path)
+    if len(values) != len(table):
+        raise DataError(
+            f"{path} has {count(len(values), 'label')}, but {table.source} has "
+            f"{count(len(table), 'row')}"
+        )
+    return replace(table, labels=clean_labels(values, f"the label file {path}"))
+
+
+def whole_numbers(words: Any) -> Any:
+    """Words as whole numbers, when all of them are."""
+    try:
+        return np.array([int(word) for word in words], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return np.asarray(words, dtype=np.str_)

@@ -1,0 +1,57 @@
+"""Files of labels, one a line or .npy, read alike wherever they are named."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.cli.as_is import open_as_is
+from bayesmargin.errors import DataError
+from bayesmargin.tables import Reading, read_table
+
+WORDS = ["New York", "Bern", "New York", "Zürich"]
+
+
+@pytest.fixture(params=["prepared", "as it is"])
+def read(request, tmp_path):
+    """Labels of four rows, from a file with the content that is given."""
+    np.save(tmp_path / "rows.npy", np.arange(8.0).reshape(4, 2))
+
+    def labels(content, name="labels.txt"):
+        path = tmp_path / name
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            np.save(path, content)
+        reading = Reading(labels=str(path))
+        if request.param == "prepared":
+            return read_table(tmp_path / "rows.npy", reading).labels
+        return open_as_is(tmp_path / "rows.npy", reading, needed=True).labels
+
+    return labels
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_words_with_blanks_marks_and_line_ends(read, encoding, end):
+    content = "".join(word + end for word in WORDS).encode(encoding)
+    assert read(content).tolist() == WORDS
+    open_ended = end.join(WORDS).encode(encoding)
+    assert read(open_ended).tolist() == WORDS
+
+
+def test_numbers(read):
+    assert read("\ufeff1\n0\n1\n1\n".encode()).tolist() == [1, 0, 1, 1]
+    assert read(np.array([1.0, 0.0, 1.0, 2.0]), "labels.npy").tolist() == [1, 0, 1, 2]
+
+
+def test_what_is_wrong_is_said(read):
+    for content, expected in (
+        (b"a\nb\nc\n", r"(has 3 labels|have the shape \(3,\)), but .* has 4 rows"),
+        (b"a\n\nb\nc\n", "has no label in line 2"),
+        (b"a\nb\xff\nb\nc\n", "is not UTF-8 text"),
+    ):
+        with pytest.raises(DataError, match=expected):
+            read(content)
+    with pytest.raises(DataError, match=r"has the shape \(2, 2\)"):
+        read(np.ones((2, 2)), "labels.npy")
+    with pytest.raises(DataError, match=r"is not a readable \.npy file"):
+        read(b"nothing", "labels.npy")
