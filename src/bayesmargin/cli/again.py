@@ -1,14 +1,12 @@
 """The rows that a fit held out, read again from its file when that has not changed."""
 
-from pathlib import Path
-from typing import Any
-
 from bayesmargin.cli.models import Rows, SavedModel, prepared
+from bayesmargin.cli.stamps import changed_since
 
 
 def held_out_again(saved: SavedModel) -> tuple[Rows | None, str]:
     """Held-out rows, or None and why there are none."""
-    from bayesmargin.cli.fitting import split_table
+    from bayesmargin.cli.fitting import split_table, usable_rows
     from bayesmargin.tables import read_table
 
     record = saved.fit_record
@@ -16,19 +14,12 @@ def held_out_again(saved: SavedModel) -> tuple[Rows | None, str]:
         return None, "the model was not fitted by this program"
     if not record.get("validation_rows"):
         return None, "the fit held no rows out"
-    path = Path(record["data"])
-    if not path.exists():
-        return None, f"{path} is no longer there"
-    if not _unchanged(path, record):
-        return None, f"{path} has changed since the fit"
-    reading = saved.reading(labels=record.get("labels"))
-    table = read_table(path, reading)
+    why = changed_since(record)
+    if why is not None:
+        return None, why
+    reading, preparation = saved.reading(labels=record.get("labels")), saved.preparation
+    table = usable_rows(read_table(record["data"], reading), preparation)
     _, held = split_table(table, record["validation"], record["seed"])
-    rows = prepared(held, saved.preparation, saved.estimator, drop=True)
+    rows = prepared(held, preparation, saved.estimator, drop=True)
     rows.remarks = []  # said when the model was fitted
     return rows, ""
-
-
-def _unchanged(path: Path, record: dict[str, Any]) -> bool:
-    stat = path.stat()
-    return bool(stat.st_size == record["bytes"] and stat.st_mtime_ns == record["changed"])

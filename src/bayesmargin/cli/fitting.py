@@ -1,7 +1,7 @@
 """A fit from its arguments: read, hold out, prepare, sample, score, save."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from bayesmargin.cli.request import (
     kept_command,
     require_own_checkpoint,
 )
+from bayesmargin.cli.stamps import stamps_of
 from bayesmargin.cli.trust import diagnostics_document, trust
 
 
@@ -27,6 +28,7 @@ class Material:
     held_out: Rows | None
     preparation: Any
     remarks: list[str]
+    stamps: dict[str, str] = field(default_factory=dict)  #: of the files, before they were read
 
 
 def run_fit(request: FitRequest, output: Output) -> int:
@@ -79,12 +81,15 @@ def gather(request: FitRequest, estimator: Any) -> Material:
     """Read the data, hold rows out and prepare both parts."""
     from bayesmargin.tables import Reading, read_table
 
+    asked = request.absolute()
     reading = Reading.from_json({**request.reading, "labels": request.labels})
     if request.as_is:
         return _gather_as_is(request, reading, estimator)
+    stamps = stamps_of(asked.data, asked.labels)
     table = read_table(request.data, reading)
     preparation = make_preparation(request, table.kind)
     preparation.inspect(table)
+    table = usable_rows(table, preparation)
     training, held = split_table(table, request.validation, request.seed)
     preparation.fit(training)
     rows = prepared(training, preparation, estimator, drop=True)
@@ -93,7 +98,13 @@ def gather(request: FitRequest, estimator: Any) -> Material:
     if apart is not None:
         remarks += [f"held-out rows: {r}" for r in apart.remarks if r not in table.remarks]
         apart = apart if len(apart.y) else None
-    return Material(rows, apart, preparation, remarks)
+    return Material(rows, apart, preparation, remarks, stamps)
+
+
+def usable_rows(table: Any, preparation: Any) -> Any:
+    """The rows that can be used; others go before the split, so that no class loses all to it."""
+    usable = preparation.complete(table)
+    return table if usable.all() else table.take(usable)
 
 
 def split_table(table: Any, share: float, seed: int) -> tuple[Any, Any]:
@@ -174,12 +185,10 @@ def _finish(
     if preparation is not None and hasattr(posterior, "coords"):
         posterior.coords["feature"] = list(preparation.feature_names)
     validation = None if material.held_out is None else score(estimator, material.held_out)
-    stat = Path(request.data).stat()
     record = {
         **request.absolute().to_json(),
         "library": __version__,
-        "bytes": stat.st_size,
-        "changed": stat.st_mtime_ns,
+        "stamps": material.stamps,
         "training_rows": int(material.training.X.shape[0]),
         "validation_rows": 0 if material.held_out is None else len(material.held_out.y),
         "seconds": seconds,

@@ -93,6 +93,8 @@ def load_saved(path: Path) -> SavedModel:
 
 def prepared(table: Any, preparation: Any, estimator: Any, drop: bool) -> Rows:
     """Rows of a table; with ``drop`` those that the preparation cannot use are left out."""
+    from bayesmargin.tables.table import count
+
     remarks = list(table.remarks)
     if preparation is None:
         return Rows(_plain_matrix(table, estimator), table.labels, table.ids, table.id_name,
@@ -100,7 +102,7 @@ def prepared(table: Any, preparation: Any, estimator: Any, drop: bool) -> Rows:
     if drop:
         usable = preparation.complete(table)
         if not usable.all():
-            remarks.append(f"{int((~usable).sum()):,} rows with missing values dropped")
+            remarks.append(f"{count(int((~usable).sum()), 'row')} with missing values dropped")
             table = table.take(usable)
     matrix = dense_enough(preparation.transform(table, remarks), type(estimator).__name__)
     texts = table.data if table.kind == "text" else None

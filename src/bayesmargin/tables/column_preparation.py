@@ -59,23 +59,24 @@ class ColumnPreparation(Preparation):
         self.columns: list[Column] = []
         self.sparse = False
         self.remarks: list[str] = []
-        self._counting: dict[str, None] = {}
+        self._noted: list[str] | None = None  # by inspect, for the remarks
 
     def inspect(self, table: Table) -> None:
         """Refuse words among numbers, and missing values that are not to be filled or dropped."""
         frame = _frame(table)
         refuse_strays(frame, table.source, self.categorical)
         self._refuse_missing(frame, table.source, new=False)
-        self._counting |= dict.fromkeys(name for name in frame if counts_rows(frame[name]))
+        if self.missing == "drop" and not _full(frame).any():
+            raise DataError(f"every row of {table.source} has a missing value: none is left")
+        self._noted = [*_notes_on_missing(frame, self.missing), *_notes_on_numbers(frame)]
 
     def fit(self, table: Table) -> "ColumnPreparation":
-        """Learn kinds, levels, means and medians."""
+        """Learn kinds, levels, means and medians; inspects the table unless that has been done."""
+        if self._noted is None:
+            self.inspect(table)
         frame = _frame(table)
-        self.inspect(table)
         if self.missing == "drop":
-            frame = frame[self._full(frame)]
-            if len(frame) == 0:
-                raise DataError(f"every row of {table.source} has a missing value: none is left")
+            frame = frame[_full(frame)]
         self.columns = [
             learn_column(frame[name], name, self.scale, name in self.categorical) for name in frame
         ]
@@ -84,43 +85,27 @@ class ColumnPreparation(Preparation):
             raise DataError(f"every column of {table.source} is constant: nothing can be learned")
         levels = sum(column.width for column in self.columns if column.kind == "category")
         self.sparse = width > WIDE and levels > width // 2
-        self.remarks = self._findings(_frame(table))
+        self.remarks, self._noted = [*self._findings(), *(self._noted or ())], None
         return self
 
-    def _findings(self, frame: Any) -> list[str]:
+    def _findings(self) -> list[str]:
         found = []
         gone = [column.name for column in self.columns if column.kind == "constant"]
         if gone:
             found.append(f"constant columns left out: {listed(gone)}")
-        found += [
-            f"column {name!r} counts the rows: if it only numbers them pass --id {name} or --drop "
-            f"{name}, since the order of the rows would be learned"
-            for name in self._counting
-        ]
-        found += [
+        return found + [
             f"column {column.name!r} holds numbers as text and is taken for categories "
             f"(--categorical {column.name} says that it is): make it numeric if it measures"
             for column in self.columns
             if column.name not in self.categorical and all_numbers(column.levels)
         ]
-        lacking = _missing_counts(frame)
-        if lacking and self.missing == "median":
-            found.append(f"missing values filled in: {_counted(lacking)}")
-        elif lacking:
-            dropped = int((~self._full(frame)).sum())
-            found.append(f"{count(dropped, 'row')} with missing values dropped: "
-                         f"{_counted(lacking)}")  # fmt: skip
-        return found
-
-    def _full(self, frame: Any) -> Any:
-        return ~frame.isna().any(axis=1).to_numpy()
 
     def complete(self, table: Table) -> Any:
-        """Mask of the rows that can be used."""
+        """Mask of the rows that can be used; before the fit by all columns of the table."""
         if self.missing != "drop":
             return super().complete(table)
         used = [column.name for column in self.columns if column.name in table.data]
-        return self._full(table.data[used])
+        return _full(table.data[used] if self.columns else _frame(table))
 
     def _refuse_missing(self, frame: Any, source: str, new: bool) -> None:
         lacking = _missing_counts(frame)
@@ -246,6 +231,30 @@ def _frame(table: Table) -> Any:
             "(CSV, Parquet)"
         )
     return table.data
+
+
+def _full(frame: Any) -> Any:
+    """Mask of the rows without a missing value."""
+    return ~frame.isna().any(axis=1).to_numpy()
+
+
+def _notes_on_missing(frame: Any, missing: str) -> list[str]:
+    lacking = _missing_counts(frame)
+    if not lacking:
+        return []
+    if missing == "median":
+        return [f"missing values filled in: {_counted(lacking)}"]
+    dropped = int((~_full(frame)).sum())
+    return [f"{count(dropped, 'row')} with missing values dropped: {_counted(lacking)}"]
+
+
+def _notes_on_numbers(frame: Any) -> list[str]:
+    return [
+        f"column {name!r} counts the rows: if it only numbers them pass --id {name} or --drop "
+        f"{name}, since the order of the rows would be learned"
+        for name in frame
+        if counts_rows(frame[name])
+    ]
 
 
 def _missing_counts(frame: Any) -> dict[str, int]:
