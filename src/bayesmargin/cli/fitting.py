@@ -7,6 +7,7 @@ from typing import Any
 
 from bayesmargin.cli.estimators import ModelFlags, make_estimator, require_allowed
 from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
+from bayesmargin.cli.keeping import keep_model, require_place
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
 from bayesmargin.cli.preparing import choose_covariates, make_preparation, require_preparation
@@ -35,7 +36,7 @@ def run_fit(request: FitRequest, output: Output) -> int:
     """Carry out a fit; returns the exit code."""
     if not Path(request.data).exists():
         raise CommandError(f"there is no file or folder {request.data}", DATA)
-    _require_place(Path(request.output))
+    require_place(Path(request.output))
     if request.checkpoint is not None:
         require_own_checkpoint(request)
     estimator = make_estimator(
@@ -67,14 +68,6 @@ def run_fit(request: FitRequest, output: Output) -> int:
         return INTERRUPTED
     good, _ = trust(estimator)
     return DOUBTFUL if request.strict and good is False else 0
-
-
-def _require_place(path: Path) -> None:
-    """Say before a long fit that the model could not be written."""
-    if path.is_file():
-        raise usage_error(f"--output {path} is a file: a model is saved as a folder of its own")
-    if path.is_dir() and any(path.iterdir()) and not (path / "manifest.json").is_file():
-        raise usage_error(f"--output {path} holds other files: choose another folder")
 
 
 def gather(request: FitRequest, estimator: Any) -> Material:
@@ -178,7 +171,6 @@ def _finish(
 ) -> dict[str, Any]:
     """Score the held-out rows, save the model, and describe what was done."""
     from bayesmargin import __version__
-    from bayesmargin.saving import write_model
 
     preparation = material.preparation
     posterior: Any = getattr(estimator, "posterior_", None)
@@ -201,7 +193,7 @@ def _finish(
     if validation is not None:
         extras["validation"] = validation
     estimator.set_params(**{k: None for k in ("checkpoint",) if k in estimator.get_params()})
-    write_model(estimator, request.output, extras=plain(extras))
+    keep_model(estimator, Path(request.output), plain(extras))
     return {
         "model": request.output,
         "estimator": type(estimator).__name__,

@@ -1,0 +1,42 @@
+"""Where a fitted model is kept: its place tried before the fit, another one found if it fails."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bayesmargin.cli.failures import FAILURE, CommandError, usage_error
+
+
+def require_place(path: Path) -> None:
+    """Say before a long fit that the model could not be written."""
+    if path.is_file():
+        raise usage_error(f"--output {path} is a file: a model is saved as a folder of its own")
+    if path.is_dir() and any(path.iterdir()) and not (path / "manifest.json").is_file():
+        raise usage_error(f"--output {path} holds other files: choose another folder")
+    place = next(folder for folder in path.absolute().parents if folder.exists())
+    if not place.is_dir():
+        raise usage_error(f"--output {path} cannot be made: {place} is a file")
+    try:
+        Path(tempfile.mkdtemp(prefix=".bayesmargin-", dir=place)).rmdir()
+    except OSError as error:
+        raise CommandError(
+            f"--output {path} could not be written: nothing can be made in {place} "
+            f"({error.strerror})",
+            FAILURE,
+        ) from error
+
+
+def keep_model(estimator: Any, path: Path, extras: dict[str, Any]) -> None:
+    """Save a model; where its disk fails it is saved in the temporary folder, and that is told."""
+    from bayesmargin import saving
+
+    try:
+        saving.write_model(estimator, path, extras=extras)
+    except OSError as error:
+        reason = f"{path} could not be written ({error.strerror})"
+        try:
+            elsewhere = Path(tempfile.mkdtemp(prefix="bayesmargin-")) / "model"
+            saving.write_model(estimator, elsewhere, extras=extras)
+        except OSError:
+            raise CommandError(f"{reason}, nor anywhere else: the model is lost") from error
+        raise CommandError(f"{reason}; the model is in {elsewhere}: move it") from error

@@ -1,0 +1,65 @@
+"""Models that cannot be written where they should be: told before the fit, or kept elsewhere."""
+
+import errno
+import re
+from pathlib import Path
+
+import pytest
+
+from bayesmargin import load, saving
+from bayesmargin.cli import fitting
+from tests.cli.conftest import QUICK, bayesmargin, failing
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.fixture
+def command(people):
+    return ("fit", people.csv, "--target", "income", "--id", "name", "--quiet", *QUICK)
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_fit(
+    command, people, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(fitting, "gather", lambda *_: pytest.fail("data were read"))
+    inside = people.csv / "folder" / "model"
+    assert f"{people.csv} is a file" in failing(2, *command, "-o", inside)
+
+    def full(*args, **kwargs):
+        raise FULL
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    message = failing(1, *command, "-o", tmp_path / "new" / "model")
+    assert message == (
+        f"--output {tmp_path / 'new' / 'model'} could not be written: nothing can be made in "
+        f"{tmp_path} (No space left on device)"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_does_not_fit_on_its_disk_is_kept_elsewhere(command, tmp_path, monkeypatch):
+    write = saving.write_model
+
+    def full(estimator, path, extras=None):
+        if Path(path) == tmp_path / "model":
+            raise FULL
+        write(estimator, path, extras)
+
+    monkeypatch.setattr(saving, "write_model", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    result = bayesmargin(*command, "-o", tmp_path / "model")
+    assert result.code == 1
+    message = result.err
+    assert f"{tmp_path / 'model'} could not be written (No space left on device)" in message
+    kept = re.search(r"the model is in (\S+): move it", message)[1]
+    assert load(kept).n_draws == 60
+
+
+def test_a_model_that_fits_nowhere_is_told(command, tmp_path, monkeypatch):
+    def full(estimator, path, extras=None):
+        raise FULL
+
+    monkeypatch.setattr(saving, "write_model", full)
+    message = failing(1, *command, "-o", tmp_path / "model")
+    assert "could not be written (No space left on device), nor anywhere else" in message
