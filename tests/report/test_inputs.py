@@ -14,6 +14,7 @@ from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAC
 from bayesmargin.models.medlda import diagnostics
 from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.report import write_report
+from bayesmargin.report.context import make_context
 
 IRIS = load_iris(as_frame=True)
 
@@ -160,3 +161,18 @@ def test_a_folder_and_data_without_rows_are_refused(tmp_path):
     with pytest.raises(TypeError, match="data holds no rows: its X is None"):
         write_report(fitted, tmp_path / "p.html", (None, IRIS.target))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_other_things_are_not_taken_for_those_of_features():
+    X, y = IRIS.data.to_numpy()[:, :3], IRIS.target
+    model = BayesianLinearSVC(n_draws=400, n_chains=2, random_state=0).fit(X, y)
+    for extras in (
+        {"class_names": ["roses", "tulips", "lilies"]},
+        {"fit": {"settings": ["prior=laplace", "margin=2", "n_warmup=9"]}},
+        {"authors": ["Ann", "Bob", "Cem"]},
+    ):
+        context = make_context(model, extras, None)
+        assert context.feature_names == ["feature 0", "feature 1", "feature 2"]
+        assert not context.named
+    words = {"preparation": {"kind": "text", "vocabulary": ["a", "b", "c"]}}
+    assert make_context(model, words, None).feature_names == ["a", "b", "c"]

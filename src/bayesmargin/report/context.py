@@ -132,10 +132,9 @@ def _feature_names(
     given = _given(extras, ("feature_names", "vocabulary"), count, unfit)
     if given is not None:
         return given, True
-    for key in ("preparation", *extras):
-        found = _names_within(extras.get(key), count)
-        if found is not None:
-            return found, True
+    found = _names_within(extras.get("preparation"), count)
+    if found is not None:
+        return found, True
     remarks += unfit
     word = "word" if kind_of(estimator) == "topics" else "feature"
     return [f"{word} {k}" for k in range(count)], False
