@@ -268,3 +268,15 @@ def test_rows_without_the_names_of_the_fit_are_numbered(people, tmp_path):
     make_people(12).drop(columns="name").to_csv(labelled, index=False)
     assert answer("evaluate", people.model, labelled)["rows"] == 12
     assert "(--id)" in failing(3, "fit", labelled, "--target", "income", "--id", "name")
+
+
+@pytest.mark.parametrize("name", ["score", "predicted", "p(high)"])
+def test_row_names_survive_a_column_called_like_a_prediction(people, tmp_path, name):
+    renamed = make_people().rename(columns={"name": name})
+    renamed.to_csv(tmp_path / "new.csv", index=False)
+    document = answer("predict", people.model, tmp_path / "new.csv", "--id", name)
+    (remark,) = [said for said in document["warnings"] if "'row'" in said]
+    assert f"{name!r} is a column of the predictions" in remark
+    first = document["predictions"][0]
+    plain = answer("predict", people.model, people.csv)["predictions"][0]
+    assert first == {"row": "p0", **{k: v for k, v in plain.items() if k != "name"}}

@@ -47,7 +47,11 @@ def predict(
     found = forecast(saved.estimator, rows.X)
     count = len(found["predicted"])
     names = list(range(1, count + 1)) if rows.ids is None else rows.ids
-    columns = {rows.id_name: names, **found}
+    heading = rows.id_name
+    if heading in found:
+        speak.note(f"names of rows are in column 'row': {heading!r} is a column of the predictions")
+        heading = "row"
+    columns = {heading: names, **found}
     document: dict[str, Any] = {"model": str(model), "data": str(data), "rows": count}
     if output is None:
         if as_json:
