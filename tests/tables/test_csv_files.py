@@ -20,7 +20,7 @@ def test_row_numbers_without_a_name_are_no_feature(tmp_path):
     pd.read_csv(tmp_path / "t.csv").to_csv(tmp_path / "again.csv")
     assert list(read_table(tmp_path / "again.csv", READING).data) == ["a", "b"]
     asked = Reading(target="sold", identity="Unnamed: 0")
-    assert read_table(tmp_path / "t.csv", asked).ids == [0, 1, 2]
+    assert read_table(tmp_path / "t.csv", asked).ids == ["0", "1", "2"]
 
 
 def test_several_columns_without_a_name_are_not_called_nan(tmp_path):
@@ -69,3 +69,29 @@ def test_a_column_that_counts_the_rows_is_told(tmp_path):
     assert "number" in preparation.feature_names
     shuffled = table.take(np.random.default_rng(0).permutation(60))
     assert ColumnPreparation().fit(shuffled).remarks == []
+
+
+def test_names_and_documents_are_taken_literally(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "id,a,note,sold\nNA,1,null,y\n007,NA,NaN is not a number,n\n,,,y\n"
+    )
+    table = read_table(tmp_path / "t.csv", Reading("csv", "sold", "id", "note"))
+    assert table.ids == ["NA", "007", ""]
+    assert table.data == ["null", "NaN is not a number", ""]
+    assert "1 document of column 'note' is empty" in table.remarks[0]
+    columns = read_table(tmp_path / "t.csv", Reading("csv", "sold", "id")).data
+    np.testing.assert_array_equal(columns["a"], [1.0, np.nan, np.nan])
+    assert columns["note"].isna().tolist() == [True, False, True]
+
+
+def test_a_class_called_none_is_told_to_be_no_value(tmp_path):
+    (tmp_path / "t.csv").write_text("a,sold\n1,None\n2,some\n")
+    with pytest.raises(DataError, match=r"in 1 row \(first: row 1\).* NA, None and null .*another"):
+        read_table(tmp_path / "t.csv", READING)
+
+
+@pytest.mark.parametrize("name", ["t.txt.zip", "t.svm.zst", "t.npy.gz", "t.parquet.gz"])
+def test_compressions_that_are_not_read_are_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK\x03\x04 this is not text\n")
+    with pytest.raises(DataError, match=r"unpack it"):
+        read_table(tmp_path / name, labelled=False)

@@ -55,3 +55,7 @@ def test_what_is_wrong_is_said(read):
         read(np.ones((2, 2)), "labels.npy")
     with pytest.raises(DataError, match=r"is not a readable \.npy file"):
         read(b"nothing", "labels.npy")
+
+
+def test_fractions_are_words(read):
+    assert read(np.array([1.5, 2.5, 1.5, 3.0]), "labels.npy").tolist() == ["1.5", "2.5", "1.5", "3"]

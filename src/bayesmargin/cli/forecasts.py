@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import listed
+from bayesmargin.tables.table import listed, word
 
 
 def forecast(estimator: Any, X: Any) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def codes(labels: Any, classes: Any) -> Any:
     place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
     found = [place.get(label, -1) for label in labels.tolist()]
     if -1 in found:  # numbers in one file can be words in another
-        words = {_word(label): k for label, k in place.items()}
-        found = [words.get(_word(label), -1) for label in labels.tolist()]
+        words = {word(label): k for label, k in place.items()}
+        found = [words.get(word(label), -1) for label in labels.tolist()]
     if -1 in found:
         strange = sorted({str(label) for label, k in zip(labels, found, strict=True) if k < 0})
         raise DataError(
@@ -59,8 +59,3 @@ def codes(labels: Any, classes: Any) -> Any:
             f"{listed(list(place))}"
         )
     return np.array(found, dtype=np.int64)
-
-
-def _word(label: Any) -> str:
-    whole = isinstance(label, float) and label.is_integer()
-    return str(int(label)) if whole else str(label)

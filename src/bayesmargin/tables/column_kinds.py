@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
+from bayesmargin.tables.table import word
 
 DATE = re.compile(
     r"\s*\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?\s*$|\s*\d{1,2}[./]\d{1,2}[./]\d{4}"
@@ -158,13 +159,7 @@ def as_words(series: Any, name: str) -> Any:
     values = series.astype(object).where(~series.isna(), "").tolist()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray | bytes) for value in values):
         raise DataError(f"column {name!r} holds lists or other structures: leave it out (--drop)")
-    return np.array([_word(value) for value in values], dtype=object)
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    return np.array([word(value) for value in values], dtype=object)
 
 
 def as_numbers(series: Any, name: str, source: str) -> Any:

@@ -111,7 +111,8 @@ class ColumnPreparation(Preparation):
         lacking = _missing_counts(frame)
         if not lacking or self.missing == "median" or (self.missing == "drop" and not new):
             return
-        advice = "pass --missing median or --missing drop, or mend the file"
+        advice = "pass --missing median or --missing drop, or mend the file (in CSV files NA, "
+        advice += "None and null are missing values, too)"
         if new:
             advice = "fill them in, or fit the model with --missing median"
         raise DataError(f"{source} has missing values: {_counted(lacking)}; {advice}")

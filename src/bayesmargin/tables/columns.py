@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import Reading, Table, brief, clean_labels, listed
+from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count, listed
 
 CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
 NAMELESS = re.compile(r"Unnamed: \d+(\.\d+)?$")  # what pandas calls a column without a name
@@ -88,8 +88,12 @@ def split_columns(
     name = reading.identity or "row"
     if reading.text is not None:
         documents = frame[reading.text]
-        empty = int(documents.isna().sum())
-        remarks = [f"{empty} documents of column {reading.text!r} are empty"] if empty else []
+        texts = documents.fillna("").astype(str).tolist()
+        empty = sum(not text.strip() for text in texts)
+        verb = "is" if empty == 1 else "are"
+        remarks = []
+        if empty:
+            remarks.append(f"{count(empty, 'document')} of column {reading.text!r} {verb} empty")
         spare = [c for c in frame if c not in {reading.text, reading.target, reading.identity}]
         spare = [column for column in spare if column not in reading.drop]
         if spare and labelled:
@@ -97,7 +101,6 @@ def split_columns(
                 f"only the documents of column {reading.text!r} are read; columns left out: "
                 f"{listed(spare)}"
             )
-        texts = documents.fillna("").astype(str).tolist()
         return Table("text", texts, labels, ids, name, source, remarks)
     taken = {reading.target, reading.identity, *reading.drop}
     rest = [column for column in frame if column not in taken]

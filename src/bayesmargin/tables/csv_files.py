@@ -15,13 +15,24 @@ from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_po
 from bayesmargin.tables.table import brief, count, listed
 from bayesmargin.tables.text import UTF_16
 
+MISSING = (  # the words that pandas takes for missing values
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+
 
 def read_csv(
-    path: Path, form: str, as_text: Collection[str], separator: str | None = None
+    path: Path,
+    form: str,
+    as_text: Collection[str] = (),
+    separator: str | None = None,
+    literal: Collection[str] = (),
 ) -> tuple[Any, list[str]]:
     """Data frame of a CSV or TSV file, which may be compressed, and what is odd about it.
 
     Where the usual separator leaves the first line in one piece, it is taken from that line.
+    Columns in ``as_text`` are words, also where they look like numbers; those that are ``literal``
+    have no missing values either: ``NA`` is somebody's name.
     """
     import lzma
 
@@ -34,8 +45,16 @@ def read_csv(
             usual = separator_of(names[0]) or usual
             names = _header(path, usual)
         _refuse_twins(names, path)
-        frame, remarks = _read(path, usual, names, as_text)
-        return (frame if usual == "," else with_decimal_points(frame, as_text)), remarks
+        how: dict[str, Any] = {
+            "sep": usual,
+            "dtype": dict.fromkeys({*as_text, *literal}, str),
+            "low_memory": False,
+            **(_missing_words(names, literal) if literal else {}),
+        }
+        frame, remarks = _read(path, how)
+        if usual != ",":
+            frame = with_decimal_points(frame, {*as_text, *literal})
+        return frame, remarks
     except DataError:
         raise
     except pandas.errors.EmptyDataError as error:
@@ -51,9 +70,7 @@ def read_csv(
         raise DataError(f"{path} is truncated or corrupt: {brief(error)}") from error
 
 
-def _read(
-    path: Path, separator: str, names: list[str], as_text: Collection[str]
-) -> tuple[Any, list[str]]:
+def _read(path: Path, how: dict[str, Any]) -> tuple[Any, list[str]]:
     """The frame, where lines may have more fields than the first line has names.
 
     pandas then takes the first fields for the names of the rows and moves every name to the right.
@@ -62,8 +79,6 @@ def _read(
     """
     import pandas
 
-    types = {name: str for name in as_text if name in names}
-    how: dict[str, Any] = {"sep": separator, "dtype": types, "low_memory": False}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         try:
@@ -71,7 +86,8 @@ def _read(
         except pandas.errors.ParserWarning:  # more fields than names, and not one empty one
             frame = pandas.read_csv(path, **how)
     more = frame.index.nlevels
-    if frame.iloc[:, -more:].isna().all(axis=None):
+    last = frame.iloc[:, -more:]
+    if (last.isna() | (last == "")).all(axis=None):
         wanted = [*frame.columns, *(f"extra {k}" for k in range(more))]
         return pandas.read_csv(path, header=0, names=wanted, usecols=list(frame), **how), []
     first = listed([*(frame.index[0] if more > 1 else [frame.index[0]])])
@@ -79,6 +95,13 @@ def _read(
         f"the lines of {path} have {count(more, 'field')} more than the first line has names: "
         f"what they begin with ({first} in row 1) is taken for the name of the row and left out"
     ]
+
+
+def _missing_words(names: list[str], literal: Collection[str]) -> dict[str, Any]:
+    """What says of every column which words are missing values: in literal ones none."""
+    called = [name or f"Unnamed: {place}" for place, name in enumerate(names)]
+    words = {name: MISSING for name in called if name not in literal}
+    return {"keep_default_na": False, "na_values": words}
 
 
 def _header(path: Path, separator: str) -> list[str]:

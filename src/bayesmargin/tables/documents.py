@@ -19,7 +19,7 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 def read_lines(path: Path, label_first: bool, labelled: bool) -> Table:
     """One document a line; with ``label_first`` a line is a label, a tab and the document."""
     try:
-        with OPENERS.get(path.suffix, open)(path, "rb") as file:  # type: ignore[operator]
+        with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:  # type: ignore[operator]
             lines = split_lines(_decoded(file.read()))
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error

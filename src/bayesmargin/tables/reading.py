@@ -14,6 +14,10 @@ from bayesmargin.tables.table import Reading, Table
 
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "npy", "text", "folders")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+UNPACKED = {  # by the reader of a format
+    **dict.fromkeys(("csv", "tsv"), COMPRESSED),
+    **dict.fromkeys(("text", "svmlight"), (".gz", ".bz2", ".xz")),
+}
 ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -33,6 +37,8 @@ ENDINGS = {
 def format_of(path: Path, given: str | None = None) -> str:
     """Format of a file or folder, from what was given or from its name.
 
+    A compression that the reader of the format does not know is an error.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -43,7 +49,7 @@ def format_of(path: Path, given: str | None = None) -> str:
     if given is not None:
         if given not in FORMATS:
             raise DataError(f"format {given!r} is not known: choose one of {', '.join(FORMATS)}")
-        return given
+        return _unpacked(path, given)
     if path.is_dir():
         parquet = any(file.suffix in (".parquet", ".pq") for file in path.iterdir())
         return "parquet" if parquet else "folders"
@@ -55,7 +61,16 @@ def format_of(path: Path, given: str | None = None) -> str:
             f"the format of {path} is not known by its name: files end in "
             f"{', '.join(ENDINGS)} (also compressed), or pass --format"
         )
-    return ENDINGS[suffixes[-1]]
+    return _unpacked(path, ENDINGS[suffixes[-1]])
+
+
+def _unpacked(path: Path, form: str) -> str:
+    """The format, unless the file is packed in a way that its reader would take for content."""
+    known = UNPACKED.get(form, ())
+    if path.is_file() and path.suffix.lower() in COMPRESSED and path.suffix.lower() not in known:
+        others = f", or use one of {', '.join(known)}" if known else ""
+        raise DataError(f"{path} is {form} packed as {path.suffix}: unpack it{others}")
+    return form
 
 
 def read_table(
@@ -100,13 +115,13 @@ def read_table(
     if reading.separator is not None and form not in SEPARATORS:
         raise DataError(f"--separator is for CSV and TSV files, and {path} is {form}")
     if form in ("csv", "tsv", "parquet"):
-        texts = {*as_text, *reading.categorical}
-        texts |= {name for name in (reading.identity, reading.text) if name is not None}
+        literal = {name for name in (reading.identity, reading.text) if name is not None}
+        texts = {*as_text, *reading.categorical, *literal}
         remarks: list[str] = []
         if form == "parquet":
             frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None}, texts)
         else:
-            frame, remarks = read_csv(path, form, texts, reading.separator)
+            frame, remarks = read_csv(path, form, texts, reading.separator, literal)
         table = split_columns(frame, reading, str(path), labelled, named)
         table.remarks[:0] = remarks
     else:

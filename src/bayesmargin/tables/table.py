@@ -121,7 +121,8 @@ def clean_labels(values: Any, name: str) -> Any:
     if len(missing):
         raise DataError(
             f"{name} has no value in {count(len(missing), 'row')} (first: row {missing[0] + 1}): a "
-            "row without a label cannot be used; remove it"
+            "row without a label cannot be used; remove it (in CSV files NA, None and null are no "
+            "values either: give a class of that name another)"
         )
     if pandas.api.types.is_bool_dtype(series.dtype):
         return series.to_numpy(bool)
@@ -147,7 +148,12 @@ def clean_labels(values: Any, name: str) -> Any:
             f"{name} holds {distinct} different fractions such as {numbers[0]:g}: it is a "
             "measurement and not a class; choose another target, or cut it into classes"
         )
-    return numbers
+    return np.array([word(number) for number in numbers.tolist()])
+
+
+def word(value: Any) -> str:
+    """A value as a word, whole numbers without a decimal point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def count(number: int, what: str) -> str:
