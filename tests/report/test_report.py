@@ -17,9 +17,9 @@ from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAC
 from bayesmargin.calibration import MulticlassLink
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.posterior import Posterior
-from bayesmargin.reliability import curve_of, expected_error
 from bayesmargin.report import write_report
-from bayesmargin.report.sections.accuracy import headline
+from bayesmargin.report.context import make_context
+from bayesmargin.report.sections.chain_traces import components_verdict
 
 from .browser import CHROMIUM, open_page
 
@@ -115,6 +115,29 @@ def test_page_of_a_model_from_disk_is_the_same(models, name, tmp_path):
     ]
     assert loaded is not model
     assert pages[1].read_text(encoding="utf-8") == pages[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("partition", "more", "words"),
+    [
+        (1.01, {}, "only several chains can tell"),
+        (np.nan, {}, "no row ever changed its component"),
+        (np.nan, {"interrupted": True}, "the run was interrupted"),
+        (1.3, {}, "see the log probability of the partition"),
+    ],
+)
+def test_the_verdict_of_a_page_is_that_of_the_mixture(models, partition, more, words):
+    model = copy.copy(models["infinite"][0])
+    known = {"mean": 3.0, "r_hat": 1.01, "effective_draws": 90.0}
+    traces = {"components": known, "partition": {**known, "r_hat": partition}}
+    model.diagnostics_ = {**traces, "moved": 0.1, **more}
+    good, sentence = components_verdict(make_context(model, {}, None))
+    assert words in sentence
+    assert good is (None if "no row" in words else model.diagnostics_.trustworthy)
+    model.diagnostics_ = {
+        "components": {**known, "r_hat": 1.4}, "partition": {**known, "r_hat": np.nan}
+    }  # fmt: skip
+    assert components_verdict(make_context(model, {}, None))[0] is False
 
 
 def test_short_names_of_classes_stand_upright(models, tmp_path):
@@ -247,29 +270,6 @@ def test_other_objects_are_refused(tmp_path):
     with pytest.raises(NotFittedError):
         write_report(BayesianLinearSVC(), {}, tmp_path / "p.html")
     assert not list(tmp_path.iterdir())
-
-
-def test_figures_of_accuracy_and_calibration():
-    held = SimpleNamespace(predicted=np.array([0, 1, 1, 0]), truth=np.array([0, 1, 0, 0]))
-    assert headline(held) == pytest.approx((0.75, np.sqrt(0.75 * 0.25 / 4)))
-    chance = np.repeat([0.2, 0.8], 500)
-    honest = (
-        np.tile(np.repeat([1.0, 0.0], [1, 4]), 100),
-        np.tile(np.repeat([1.0, 0.0], [4, 1]), 100),
-    )
-    assert curve_of(chance, np.concatenate(honest)).calibration_error == pytest.approx(0.0)
-    assert curve_of(chance, np.zeros(1000)).calibration_error == pytest.approx(0.5)
-
-
-def test_expected_error_of_perfect_forecasts():
-    """The simulated bound is passed by about one in twenty perfect forecasters."""
-    rng = np.random.default_rng(1)
-    chance = rng.random(300)
-    mean, bound = expected_error(chance)
-    events = rng.random((400, 300)) < chance
-    found = np.array([curve_of(chance, event.astype(float)).calibration_error for event in events])
-    assert mean == pytest.approx(found.mean(), abs=4 * found.std() / 15)
-    assert 0.015 < (found > bound).mean() < 0.1
 
 
 def checks_of(text):

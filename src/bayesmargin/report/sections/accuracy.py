@@ -35,7 +35,18 @@ def write(context: Context) -> Markup:
 def headline(held: HeldOut) -> tuple[float, float]:
     """Accuracy and its standard error."""
     right = float(np.mean(held.predicted == held.truth))
-    return right, math.sqrt(right * (1.0 - right) / len(held.truth))
+    return right, error_of(right, len(held.truth))
+
+
+def error_of(share: float, count: int) -> float:
+    """Standard error of a share of cases.
+
+    Where all or none are counted, the formula would claim certainty: one case of each kind more
+    is counted then.
+    """
+    if share in (0.0, 1.0):
+        share, count = (share * count + 1.0) / (count + 2.0), count + 2
+    return math.sqrt(share * (1.0 - share) / count)
 
 
 def _single(context: Context, held: HeldOut) -> Markup:
@@ -103,7 +114,7 @@ def _label_sets(context: Context, held: HeldOut) -> Markup:
     each = [f1_of(int(h), int(m), int(a)) for h, m, a in zip(hits, members, answers, strict=True)]
     micro = f1_of(int(hits.sum()), int(members.sum()), int(answers.sum()))
     exact = float((truth == chosen).all(axis=1).mean())
-    error = math.sqrt(exact * (1.0 - exact) / len(truth))
+    error = error_of(exact, len(truth))
     rows = [
         [Cell(name_of(name)), int(m), int(a), _share(h / m if m else math.nan), _share(score)]
         for name, m, a, h, score in zip(

@@ -42,21 +42,28 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
     figures = _mixture_figures(context)
     if not figures:
         return None, "there are too few sweeps after burn-in to say whether the chain has settled."
-    if any(math.isnan(part["r_hat"]) for part in figures.values()):
+    if context.estimator.diagnostics_.get("interrupted"):
+        return False, "the run was interrupted: fit again in full."
+    chains = len(np.atleast_2d(context.estimator.n_components_))
+    known = {name: part for name, part in figures.items() if not math.isnan(part["r_hat"])}
+    bad = [NAMES[name] for name, part in known.items() if not settled(part, chains)]
+    if bad:
+        return False, f"the chain has not settled yet (see the {' and the '.join(bad)})."
+    if len(known) < len(figures):
         return (
             None,
             "no row ever changed its component, so nothing tells whether the chain is "
             "stuck or the partition beyond doubt.",
         )
-    if context.estimator.diagnostics_.get("interrupted"):
-        return False, "the run was interrupted: fit again in full."
-    chains = len(np.atleast_2d(context.estimator.n_components_))
-    bad = [NAMES[name] for name, part in figures.items() if not settled(part, chains)]
-    if bad:
-        return False, f"the chain has not settled yet (see the {' and the '.join(bad)})."
     if not all(right_spread(part) for part in figures.values()):
         return False, "the experts are not as wide as their law says (see Stein's ratio)."
-    return True, "the chain has settled, by every quantity that was watched."
+    if chains > 1:
+        return True, "the chains have settled, by every quantity that was watched."
+    return (
+        True,
+        "the chain has settled, by every quantity that was watched; whether other starts arrive "
+        "there, only several chains can tell.",
+    )
 
 
 def _mixture_figures(context: Context) -> dict[str, dict[str, float]]:
