@@ -1,6 +1,7 @@
 """Rows held out by a fit: what they are, and when a report may still call them so."""
 
 import os
+import re
 import shutil
 
 import numpy as np
@@ -98,3 +99,28 @@ def test_a_class_that_missing_values_leave_without_rows_is_gone(tmp_path):
     people.assign(age=people["age"].where(people["income"] == "low")).to_csv(csv, index=False)
     assert "has only one class, 'low'" in failing(3, *command)
     assert bayesmargin("info", tmp_path / "m").code == 4
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_cases_of_a_report_are_rows_of_the_file(tmp_path, dropped):
+    people = make_people(120).rename(columns={"name": "note"})
+    people["note"] = [f"number{k:03}" for k in range(1, 121)]
+    data = tmp_path / "people.csv"
+    if dropped:
+        people.loc[[0, 1, 2, 50], "age"] = np.nan
+    people.to_csv(data, index=False)
+    fit(data, tmp_path, "--target", "income", "--drop", "note", "--missing", "drop")
+    for more in ([], ["--data", data]):
+        answer("report", tmp_path / "model", "-o", tmp_path / "report.html", *more)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        cases = page[page.index("Rows that are most doubtful") :]
+        cases = cases[: cases.index("</table>")]
+        said = re.findall(r">row (\d+)<.*?>(\d\d\.\d%)<", cases, flags=re.S)
+        assert len(said) == 15
+        new = people.fillna({"age": 0.0})
+        new.to_csv(tmp_path / "new.csv", index=False)
+        chances = answer("predict", tmp_path / "model", tmp_path / "new.csv")["predictions"]
+        for number, chance in said:
+            found = chances[int(number) - 1]
+            assert found["row"] == int(number)
+            assert f"{100 * found['probability']:.1f}%" == chance

@@ -18,6 +18,14 @@ class Rows:
     id_name: str = "row"
     texts: list[str] | None = None
     remarks: list[str] = field(default_factory=list)
+    numbers: Any = None  #: places of the rows in their file, counted from 1
+
+    def named(self) -> "Rows":
+        """The same with names: those of the rows, or else their places in the file."""
+        if self.ids is not None:
+            return self
+        numbers = range(1, self.X.shape[0] + 1) if self.numbers is None else self.numbers
+        return replace(self, ids=[f"{self.id_name} {number}" for number in numbers])
 
 
 @dataclass
@@ -106,7 +114,7 @@ def prepared(table: Any, preparation: Any, estimator: Any, drop: bool) -> Rows:
             table = table.take(usable)
     matrix = dense_enough(preparation.transform(table, remarks), type(estimator).__name__)
     texts = table.data if table.kind == "text" else None
-    return Rows(matrix, table.labels, table.ids, table.id_name, texts, remarks)
+    return Rows(matrix, table.labels, table.ids, table.id_name, texts, remarks, table.places)
 
 
 def dense_enough(matrix: Any, name: str) -> Any:

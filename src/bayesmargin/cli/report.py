@@ -56,6 +56,7 @@ def report(
             speak.warn(f"the report has no accuracy: {why}; pass --data FILE")
     if rows is not None:
         tell(rows.remarks, speak)
+        rows = rows.named()
     path = output or beside(model, ".html")
     with speak.catching_warnings():
         write_report(saved.estimator, saved.extras, path, data=rows)

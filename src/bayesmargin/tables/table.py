@@ -76,6 +76,8 @@ class Table:
         Name of every row, with ``id_name`` the name of their column.
     source : str
         Where the rows come from, for messages.
+    numbers : array or None
+        Place of every row in the source, counted from 1; None where all rows are here.
     """
 
     kind: Kind
@@ -85,6 +87,7 @@ class Table:
     id_name: str = "row"
     source: str = ""
     remarks: list[str] = field(default_factory=list)
+    numbers: Any = None
 
     def __len__(self) -> int:
         return len(self.data) if self.kind == "text" else int(self.data.shape[0])
@@ -101,7 +104,12 @@ class Table:
             data = self.data[index]
         labels = None if self.labels is None else self.labels[index]
         ids = None if self.ids is None else [self.ids[i] for i in index]
-        return replace(self, data=data, labels=labels, ids=ids)
+        return replace(self, data=data, labels=labels, ids=ids, numbers=self.places[index])
+
+    @property
+    def places(self) -> Any:
+        """Place of every row in the source, counted from 1."""
+        return np.arange(1, len(self) + 1) if self.numbers is None else self.numbers
 
 
 def clean_labels(values: Any, name: str) -> Any:
