@@ -8,6 +8,7 @@ import numpy as np
 from bayesmargin.distributed.cluster import Cluster
 from bayesmargin.distributed.shards import Facts, digest, encoded, facts_of, make_shard
 from bayesmargin.errors import PartitionError
+from bayesmargin.inputs import plain_labels
 from bayesmargin.types import IntArray
 
 LABEL, WEIGHT = "bayesmargin label", "bayesmargin weight"
@@ -45,7 +46,9 @@ class Shards:
     @property
     def classes(self) -> Any:
         """All labels that occur."""
-        return np.unique(np.concatenate([fact.classes for fact in self.facts]))
+        found = [fact.classes for fact in self.facts]
+        plain_labels(np.concatenate([part.astype(object) for part in found]))
+        return np.unique(np.concatenate(found))
 
     @property
     def sizes(self) -> IntArray:

@@ -23,8 +23,9 @@ def on_blocks(
     blocks, sizes = _blocks(X)
     parts = []
     for block, size in zip(blocks, sizes, strict=True):
-        value = delayed(_call)(shared, method, block, options)
-        extent = (size,) if columns is None else (size, columns)
+        none = np.empty((0,) if columns is None else (0, columns), dtype)
+        value = delayed(_call)(shared, method, block, options, none)
+        extent = (size, *none.shape[1:])
         parts.append(da.from_delayed(value, shape=extent, dtype=dtype))
     return da.concatenate(parts, allow_unknown_chunksizes=True)
 
@@ -40,8 +41,9 @@ class _Part:
         return getattr(self.model, self.method)(X, return_std=True)[self.place]
 
 
-def _call(model: Any, method: str, block: Any, options: dict[str, Any]) -> Any:
-    return getattr(model, method)(block, **options)
+def _call(model: Any, method: str, block: Any, options: dict[str, Any], none: Any) -> Any:
+    """The answers for a block; ``none`` for one without rows, which models refuse."""
+    return getattr(model, method)(block, **options) if block.shape[0] else none
 
 
 def _shape(model: Any, method: str) -> tuple[int | None, Any]:

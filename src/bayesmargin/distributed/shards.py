@@ -1,5 +1,7 @@
 """A shard: some rows with labels and weights, on a worker; and what is asked of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -7,8 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.beliefs import Belief
-from bayesmargin.errors import PartitionError
+from bayesmargin.errors import DataError, PartitionError
+from bayesmargin.inputs import plain_labels
 from bayesmargin.models.linear_fit import LinearData, make_problem
+from bayesmargin.models.magnitude import LARGEST_LINEAR, require_size
 from bayesmargin.problem import Problem
 from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
 from bayesmargin.saving.fingerprint import data_fingerprint
@@ -73,6 +77,8 @@ def make_shard(
         values, entries = values.astype(np.float64), entries.astype(np.float64)
     if not np.isfinite(entries).all():
         raise PartitionError(f"{where} holds NaN or infinity: impute or drop such rows first")
+    with _naming(where):
+        require_size(values, LARGEST_LINEAR, names)
     label = np.asarray(label.toarray() if sparse.issparse(label) else label)
     shape = label.shape[:1] if label_sets and label.ndim == 2 else label.shape
     if shape != (values.shape[0],):
@@ -85,7 +91,31 @@ def make_shard(
             raise PartitionError(
                 f"{where}: sample weights are non-negative finite numbers, one a row"
             )
+    with _naming(where):
+        _require_labels(label, weight)
     return Shard(values, label, weight, names)
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Errors about data say which partition they are about."""
+    try:
+        yield
+    except DataError as error:
+        raise PartitionError(f"{where}: {error}") from error
+
+
+def _require_labels(label: Any, weight: FloatArray | None) -> None:
+    """Refuse rows that count and have no label, and labels of several types."""
+    if weight is not None and np.any(weight == 0.0):
+        if not np.any(weight > 0.0):
+            return
+        example = label[np.argmax(weight > 0.0)]
+        label = label.copy()
+        label[weight == 0.0] = example
+    if label.dtype.kind == "f":
+        label = np.where(np.isnan(label), None, label)
+    plain_labels(label)
 
 
 def facts_of(shard: Shard) -> Facts:
