@@ -1,6 +1,7 @@
 """Every way to be wrong, and the sentence that it gives."""
 
 import json
+import shlex
 import shutil
 import warnings
 
@@ -170,6 +171,14 @@ def test_columns_that_cannot_be_used(table, people):
 def _without(path, column):
     pd.read_csv(path).drop(columns=column).to_csv(path, index=False)
     return path
+
+
+def test_advice_can_be_copied_into_a_shell(table, tmp_path):
+    csv = table(**{"first name": [f"p{k}" for k in range(60)]})
+    command = ("fit", csv, "--target", "income", "--id", "name", "-o", tmp_path / "m", "--quiet")
+    advice = failing(3, *command).rpartition("leave it out with ")[2]
+    assert advice == "--drop 'first name'"
+    assert bayesmargin(*command, *shlex.split(advice), *QUICK).code == 0
 
 
 def test_models_that_cannot_be_trusted(people, tmp_path):

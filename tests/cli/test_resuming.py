@@ -52,6 +52,7 @@ def test_resume_after_kill_gives_the_model_of_an_uninterrupted_fit(tmp_path):
     assert not (tmp_path / "killed").exists()
     described = answer("info", checkpoint)
     assert described["kind"] == "checkpoint"
+    assert described["settings"] == {"draws": 5, "n_sweeps": "400"}
     assert described["go_on_with"] == f"bayesmargin resume {checkpoint}"
     resumed = answer("resume", checkpoint, "--quiet")
     assert resumed["model"] == str(tmp_path / "killed")

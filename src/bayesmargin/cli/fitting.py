@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from bayesmargin.cli.estimators import ModelFlags, make_estimator, require_allowed
@@ -163,7 +164,7 @@ def _resume(request: FitRequest) -> str:
     """The advice to go on, where there is a checkpoint to go on from."""
     if request.checkpoint is None:
         return ""
-    return f"; go on with: bayesmargin resume {request.checkpoint}"
+    return f"; go on with: bayesmargin resume {quote(request.checkpoint)}"
 
 
 def _finish(

@@ -1,6 +1,7 @@
 """``bayesmargin info``: what a saved model or a checkpoint is."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -67,9 +68,12 @@ def _checkpoint(path: Path) -> dict[str, Any]:
         "model": request.model,
         "data": request.data,
         "output": request.output,
-        "settings": {k: v for k, v in request.flags.items() if v is not None},
+        "settings": {
+            **{k: v for k, v in request.flags.items() if v is not None},
+            **dict(word.split("=", 1) for word in request.settings),
+        },
         "seed": request.seed,
-        "go_on_with": f"bayesmargin resume {path}",
+        "go_on_with": f"bayesmargin resume {quote(str(path))}",
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from bayesmargin.cli.failures import INTERRUPTED, UNTRUSTED, USAGE, CommandError
@@ -83,7 +84,8 @@ def require_own_checkpoint(request: FitRequest) -> None:
         told = ", ".join(f"{k} {theirs.get(k)} (now {mine.get(k)})" for k in differing[:3])
         raise CommandError(
             f"the checkpoint {path} belongs to another fit: {told}. Go on with that by bayesmargin "
-            f"resume {path}, choose another checkpoint, or remove {path} and {command_file(path)}",
+            f"resume {quote(str(path))}, choose another checkpoint, or remove {path} and "
+            f"{command_file(path)}",
             UNTRUSTED,
         )
 

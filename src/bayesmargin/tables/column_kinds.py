@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def learn_column(series: Any, name: str, scale: bool, categorical: bool) -> Colu
         example = series.dropna().iloc[0]
         raise DataError(
             f"column {name!r} holds dates such as {example}: derive numbers or categories from it "
-            f"(a year, a weekday, days since a start), or leave it out with --drop {name}"
+            f"(a year, a weekday, days since a start), or leave it out with --drop {quote(name)}"
         )
     if not categorical and types.is_bool_dtype(series.dtype):
         return _learn_numbers(name, series.astype(float), missing, scale)
@@ -84,8 +85,8 @@ def learn_column(series: Any, name: str, scale: bool, categorical: bool) -> Colu
     if len(levels) == len(present) >= FEWEST_NAMES and not categorical:
         raise DataError(
             f"column {name!r} has a different word in every row (such as {str(levels[0])!r}): if "
-            f"it names the rows pass --id {name}, if it holds documents --text {name}, or leave "
-            f"it out with --drop {name}"
+            f"it names the rows pass --id {quote(name)}, if it holds documents --text "
+            f"{quote(name)}, or leave it out with --drop {quote(name)}"
         )
     if len(levels) == 1 and missing == 0:
         return Column(name, "constant")

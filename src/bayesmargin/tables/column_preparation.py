@@ -1,6 +1,7 @@
 """Preparation of tables: categories to indicators, numbers standardised, missing values seen to."""
 
 from dataclasses import asdict
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class ColumnPreparation(Preparation):
             found.append(f"constant columns left out: {listed(gone)}")
         return found + [
             f"column {column.name!r} holds numbers as text and is taken for categories "
-            f"(--categorical {column.name} says that it is): make it numeric if it measures"
+            f"(--categorical {quote(column.name)} says that it is): make it numeric if it measures"
             for column in self.columns
             if column.name not in self.categorical and all_numbers(column.levels)
         ]
@@ -251,8 +252,8 @@ def _notes_on_missing(frame: Any, missing: str) -> list[str]:
 
 def _notes_on_numbers(frame: Any) -> list[str]:
     return [
-        f"column {name!r} counts the rows: if it only numbers them pass --id {name} or --drop "
-        f"{name}, since the order of the rows would be learned"
+        f"column {name!r} counts the rows: if it only numbers them pass --id {quote(name)} or "
+        f"--drop {quote(name)}, since the order of the rows would be learned"
         for name in frame
         if counts_rows(frame[name])
     ]

@@ -5,6 +5,7 @@ Read as they are, such columns would be categories with a level for each number.
 
 import re
 from collections.abc import Collection
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def refuse_strays(frame: Any, source: str, categorical: Collection[str]) -> None
     Traceback (most recent call last):
         ...
     bayesmargin.errors.DataError: column 'age' of people.csv holds numbers, but '?' in 1 row \
-(first: row 31): mend the file, leaving cells without a value empty, or pass --categorical 'age'
+(first: row 31): mend the file, leaving cells without a value empty, or pass --categorical age
     """
     import pandas
 
@@ -57,12 +58,12 @@ def refuse_strays(frame: Any, source: str, categorical: Collection[str]) -> None
             raise DataError(
                 f"column {name!r} of {source} holds numbers, but {listed(strays)} in "
                 f"{count(len(rows), 'row')} (first: row {rows[0] + 1}): mend the file, leaving "
-                f"cells without a value empty, or pass --categorical {name!r}"
+                f"cells without a value empty, or pass --categorical {quote(name)}"
             )
         if dressed.any():
             raise DataError(
                 f"column {name!r} of {source} holds numbers written as {listed(values[dressed], 2)}"
-                f": write them plainly (as 1234.5), or pass --categorical {name!r}"
+                f": write them plainly (as 1234.5), or pass --categorical {quote(name)}"
             )
 
 
