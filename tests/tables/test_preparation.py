@@ -1,6 +1,7 @@
 """Columns, matrices and documents become numbers, and the same numbers after JSON."""
 
 import json
+import time
 from decimal import Decimal
 
 import numpy as np
@@ -259,3 +260,10 @@ def test_documents_in_utf_16_are_read(tmp_path):
     table = read_table(tmp_path / "t.txt", Reading(label_first=True))
     assert table.data == ["red flower", "blue flower"]
     assert table.labels.tolist() == ["rose", "iris"]
+
+
+def test_long_blanks_in_words_cost_no_time():
+    notes = [" " * 20_000 + f"note {k}" + " " * 20_000 for k in range(25)] * 2
+    began = time.perf_counter()
+    assert ColumnPreparation().fit(columns(note=notes)).columns[0].kind == "category"
+    assert time.perf_counter() - began < 5.0

@@ -17,8 +17,8 @@ FEWEST_NUMBERS = 20  # different ones, from which a column is one of numbers
 MOST_STRAYS = 0.1  # of its different values
 _UNIT = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR)"
 DRESSED = re.compile(  # numbers with separators of thousands, decimal commas, currencies, percents
-    rf"\s*[-+(]?\s*{_UNIT}?\s*[-+]?\d+(?:[.,'\u2019\u00a0\u202f ]\d{{3}})*(?:[.,]\d+)?\s*"
-    rf"(?:%|{_UNIT})?\)?\s*"
+    rf"[-+(]?\s?{_UNIT}?\s?[-+]?\d+(?:[.,'\u2019\u00a0\u202f ]\d{{3}})*(?:[.,]\d+)?\s?"
+    rf"(?:%|{_UNIT})?\)?"
 )
 
 
@@ -49,7 +49,7 @@ def refuse_strays(frame: Any, source: str, categorical: Collection[str]) -> None
         words = series.dropna().astype(str)
         values = np.array(words.unique(), dtype=object)
         numeric = pandas.to_numeric(pandas.Series(values), errors="coerce").notna().to_numpy()
-        dressed = np.array([bool(DRESSED.fullmatch(value)) for value in values]) & ~numeric
+        dressed = np.array([bool(DRESSED.fullmatch(value.strip())) for value in values]) & ~numeric
         strays = values[~numeric & ~dressed]
         if len(strays) > MOST_STRAYS * len(values) or len(values) - len(strays) < FEWEST_NUMBERS:
             continue
