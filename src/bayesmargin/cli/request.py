@@ -143,6 +143,8 @@ def write_command(request: FitRequest) -> None:
 
 def read_command(checkpoint: Path) -> FitRequest:
     """The arguments kept beside a checkpoint."""
+    from bayesmargin import __version__
+
     path = command_file(checkpoint)
     if not path.is_file():
         raise CommandError(
@@ -150,9 +152,15 @@ def read_command(checkpoint: Path) -> FitRequest:
             "is complete, or was started elsewhere",
             UNTRUSTED,
         )
+    writer = __version__
     try:
-        return FitRequest.from_json(json.loads(path.read_bytes())["fit"])
+        document = json.loads(path.read_bytes())
+        writer = str(document["library"])
+        return FitRequest.from_json(document["fit"])
     except (ValueError, KeyError, TypeError) as error:
+        why = f"is damaged ({error})"
+        if writer != __version__:
+            why = f"was written by bayesmargin {writer:.20}, and this is {__version__}"
         raise CommandError(
-            f"{path} is damaged ({error}): start the fit again with its full command", UNTRUSTED
+            f"{path} {why}: start the fit again with its full command", UNTRUSTED
         ) from error

@@ -154,16 +154,22 @@ def read_model(path: Any) -> tuple[Any, dict[str, Any]]:
         raise FileNotFoundError(f"there is no saved model at {given}")
     if not (folder / MANIFEST).is_file():
         raise SavedModelError(f"{given} is not a saved model: it has no {MANIFEST}")
+    manifest: dict[str, Any] = {}
     try:
-        return _read(folder)
+        manifest = _manifest(folder)
+        return _read(folder, manifest)
     except SavedModelError as error:
         raise SavedModelError(f"{given}: {error}") from error
     except OSError as error:
         raise SavedModelError(f"{given} cannot be read: {error}") from error
     except Exception as error:
+        why, advice = "is damaged or was changed", "save it again, or take another copy"
+        writer = str(manifest.get("library", bayesmargin.__version__))
+        if writer != bayesmargin.__version__:
+            why = f"was written by bayesmargin {writer:.20} and not by {bayesmargin.__version__}"
+            advice = "read it with that version"
         raise SavedModelError(
-            f"{given} is damaged or was changed ({type(error).__name__}: {error}): save it again, "
-            "or take another copy"
+            f"{given} {why} ({type(error).__name__}: {error}): {advice}"
         ) from error
 
 
@@ -199,7 +205,8 @@ def load(path: Any) -> Any:
     return read_model(path)[0]
 
 
-def _read(folder: Path) -> tuple[Any, dict[str, Any]]:
+def _manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder, of a format that this library reads."""
     if (folder / MANIFEST).stat().st_size > MAX_MANIFEST:
         raise SavedModelError(f"its {MANIFEST} is larger than any that this library writes")
     try:
@@ -214,6 +221,10 @@ def _read(folder: Path) -> tuple[Any, dict[str, Any]]:
             f"{manifest.get('library')!s:.20}; this is bayesmargin {bayesmargin.__version__}, "
             f"which reads format {FORMAT}: upgrade the library"
         )
+    return manifest
+
+
+def _read(folder: Path, manifest: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     name = manifest["class"]
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise SavedModelError(
