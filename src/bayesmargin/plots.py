@@ -1,5 +1,6 @@
 """Pictures of a posterior and of probabilities; matplotlib is imported when one is drawn."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def plot_posterior(
     ----------
     posterior : Posterior, or a fitted estimator that has one
     variable : str
-        Which variable; with several classes all of them compete for a place.
+        Which variable, "coef" or "intercept"; with several classes all of them compete for a place.
     names : sequence or array of str, optional
         Names of the features; those of the posterior by default.
     strongest : int
@@ -59,16 +60,11 @@ def plot_posterior(
             f"plot_posterior takes the posterior_ of a fitted BayesianLinearSVC or the model "
             f"itself, not a {type(given).__name__}"
         )
+    require_count("strongest", strongest, 1)
     draws = posterior.flat(variable)
-    features = [str(name) for name in posterior.coords["feature"]]
-    if names is not None:
-        features = names_of(names, len(features), "names")
-    labels = features
-    if draws.ndim == 3:
-        classes = posterior.coords["class"]
-        labels = [f"{one}: {feature}" for one in classes for feature in features]
-        draws = draws.reshape(len(draws), -1)
-    strength = np.abs(draws.mean(axis=0)) / draws.std(axis=0)
+    draws = draws.reshape(len(draws), -1)
+    labels = _labels(posterior, variable, names)
+    strength = np.abs(draws.mean(axis=0)) / np.maximum(draws.std(axis=0), 1e-300)
     order = np.argsort(strength)[-strongest:]
     quantiles = np.quantile(draws[:, order], [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
     axes = _new_axes(6.5, 0.6 + 0.27 * len(order))
@@ -80,6 +76,15 @@ def plot_posterior(
     axes.set_yticks(height, [labels[k] for k in order])
     axes.set_xlabel("weight (median, 50% and 90% posterior intervals)")
     return _finish(axes, path)
+
+
+def _labels(posterior: Posterior, variable: str, names: Any) -> list[str]:
+    """Names of the values of a draw: of a class, a feature, or of both; ``names`` are features'."""
+    coords = {name: [str(one) for one in values] for name, values in posterior.coords.items()}
+    if names is not None:
+        coords["feature"] = names_of(names, len(coords["feature"]), "names")
+    axes = [coords[name] for name in posterior.dims[variable]]
+    return [": ".join(parts) or variable for parts in itertools.product(*axes)]
 
 
 def plot_reliability(

@@ -82,3 +82,25 @@ def test_forecasts_that_cannot_be_drawn(y, chance, message):
         plot_reliability(["a", "b"], [0.1, 0.2], pos_label="c")
     with pytest.raises(ValueError, match="bins=0"):
         plot_reliability([0, 1], [0.1, 0.2], bins=0)
+
+
+def test_intercepts_carry_the_names_of_their_classes(model):
+    names = ["setosa", "versicolor", "virginica"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        named = BayesianLinearSVC(n_draws=60, random_state=0).fit(
+            pd.DataFrame(IRIS.data, columns=IRIS.feature_names), np.array(names)[IRIS.target]
+        )
+        two = BayesianLinearSVC(n_draws=60, random_state=0).fit(IRIS.data[:100], IRIS.target[:100])
+    axes = plot_posterior(named, "intercept")
+    assert sorted(labels_of(axes)) == names
+    order = [names.index(label) for label in labels_of(axes)]
+    medians = np.median(named.posterior_.flat("intercept"), axis=0)[order]
+    np.testing.assert_allclose(axes.lines[-1].get_xdata(), medians)
+    assert labels_of(plot_posterior(two, "intercept")) == ["intercept"]
+
+
+@pytest.mark.parametrize("strongest", [0, -1, 2.5, "all"])
+def test_numbers_of_weights_that_cannot_be_shown(model, strongest):
+    with pytest.raises(ValueError, match="strongest="):
+        plot_posterior(model, strongest=strongest)
