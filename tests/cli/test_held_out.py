@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
+from bayesmargin.saving import read_model, write_model
 from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
 
 
@@ -124,3 +125,18 @@ def test_cases_of_a_report_are_rows_of_the_file(tmp_path, dropped):
             found = chances[int(number) - 1]
             assert found["row"] == int(number)
             assert f"{100 * found['probability']:.1f}%" == chance
+
+
+def test_models_of_other_versions_are_told_as_such(people, tmp_path):
+    estimator, extras = read_model(people.model)
+    del extras["fit"]["stamps"]
+    write_model(estimator, tmp_path / "model", extras)
+    document = report(tmp_path)
+    assert document["rows"] == 0
+    assert "did not note what" in document["warnings"][0]
+    extras["reading"]["dialect"] = "excel"
+    extras["fit"]["library"] = "9.1"
+    write_model(estimator, tmp_path / "model", extras)
+    message = failing(4, "predict", tmp_path / "model", people.csv)
+    assert "was fitted by bayesmargin 9.1" in message
+    assert "'dialect'" in message

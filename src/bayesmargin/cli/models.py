@@ -62,7 +62,15 @@ class SavedModel:
         """How files are read for it; changes that are None are none."""
         from bayesmargin.tables import Reading
 
-        reading = Reading.from_json(self.extras.get("reading", {}))
+        try:
+            reading = Reading.from_json(self.extras.get("reading", {}))
+        except TypeError as error:
+            writer = self.fit_record.get("library")
+            raise CommandError(
+                f"{self.path} was fitted by bayesmargin {writer!s:.20}, which reads files in ways "
+                f"that this version does not know ({error}): use that version",
+                UNTRUSTED,
+            ) from error
         return replace(reading, **{key: v for key, v in changes.items() if v is not None})
 
     def read(self, data: Path, reading: Any, *, labelled: bool, named: bool = False) -> Rows:

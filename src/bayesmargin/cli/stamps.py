@@ -41,6 +41,8 @@ def stamps_of(*paths: str | None) -> dict[str, str]:
 
 def changed_since(record: dict[str, Any]) -> str | None:
     """The file of a fit that is gone or has changed since, said in words; None when none has."""
+    if not record.get("stamps"):
+        return f"the fit, of an earlier version, did not note what {record['data']} was"
     for path, before in record["stamps"].items():
         if not Path(path).exists():
             return f"{path} is no longer there"
