@@ -252,3 +252,28 @@ def test_the_unexpected_is_told_in_a_sentence_and_shown_with_debug(people, monke
     message = failing(1, "info", people.model)
     assert message == "unexpected RuntimeError: a pipe burst (--debug shows where)"
     assert "Traceback" in bayesmargin("info", people.model, "--debug").err
+
+
+def test_data_are_not_overwritten_by_what_is_made_of_them(people, tmp_path):
+    data = tmp_path / "new.csv"
+    shutil.copy(people.csv, data)
+    (tmp_path / "link.csv").symlink_to(data)
+    for command in (
+        ("predict", people.model, data, "-o", data),
+        ("predict", people.model, tmp_path / "link.csv", "-o", data),
+        ("report", people.model, "--data", data, "-o", tmp_path / "link.csv"),
+        ("report", people.model, "-o", people.csv),
+    ):
+        assert "would overwrite the data" in failing(2, *command)
+    assert data.read_bytes() == people.csv.read_bytes()
+
+
+def test_values_too_large_are_refused_in_new_rows_as_in_training(people, tmp_path):
+    new = make_people(20)
+    new.loc[7, "age"] = -1e200
+    new.to_csv(tmp_path / "new.csv", index=False)
+    message = failing(3, "predict", people.model, tmp_path / "new.csv")
+    assert "column 'age' of" in message
+    assert "holds -1e+200 in row 8: values beyond 1e+100" in message
+    new.assign(age=np.inf).to_csv(tmp_path / "new.csv", index=False)
+    assert "holds inf in row 1" in failing(3, "predict", people.model, tmp_path / "new.csv")

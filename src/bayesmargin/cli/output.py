@@ -119,6 +119,14 @@ def beside(path: Path, ending: str) -> Path:
     return path.parent / f"{path.name}{ending}"
 
 
+def require_other_file(output: Path, data: Any) -> None:
+    """Refuse to write over the data that a command reads."""
+    from bayesmargin.cli.failures import usage_error
+
+    if data is not None and output.exists() and Path(data).exists() and output.samefile(data):
+        raise usage_error(f"--output {output} would overwrite the data: choose another file")
+
+
 def shown(value: Any) -> str:
     """A cell of a table."""
     if isinstance(value, bool) or not isinstance(value, int | float):

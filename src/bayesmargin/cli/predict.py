@@ -35,10 +35,12 @@ def predict(
     from bayesmargin.cli.failures import usage_error
     from bayesmargin.cli.forecasts import forecast
     from bayesmargin.cli.models import load_saved, tell
-    from bayesmargin.cli.output import Output
+    from bayesmargin.cli.output import Output, require_other_file
 
     if output is not None and output.suffix not in _WRITTEN:
         raise usage_error(f"--output {output} ends in none of {', '.join(_WRITTEN)}")
+    if output is not None:
+        require_other_file(output, data)
     speak = Output(as_json, quiet)
     saved = load_saved(model)
     reading = saved.reading(identity=identity, format=format_, separator=separator)

@@ -36,13 +36,15 @@ def report(
     """
     from bayesmargin.cli.failures import usage_error
     from bayesmargin.cli.models import load_saved, tell
-    from bayesmargin.cli.output import Output, beside
+    from bayesmargin.cli.output import Output, beside, require_other_file
     from bayesmargin.report import write_report
 
     if output is not None and output.is_dir():
         raise usage_error(f"--output {output} is a folder: give a file, as {output}/report.html")
     speak = Output(as_json, quiet)
     saved = load_saved(model)
+    path = output or beside(model, ".html")
+    require_other_file(path, data or saved.fit_record.get("data"))
     rows: Any = None
     if data is not None:
         given = None if labels is None else str(labels)
@@ -57,7 +59,6 @@ def report(
     if rows is not None:
         tell(rows.remarks, speak)
         rows = rows.named()
-    path = output or beside(model, ".html")
     with speak.catching_warnings():
         write_report(saved.estimator, saved.extras, path, data=rows)
     speak.line(f"Report written to {path}.")

@@ -178,6 +178,10 @@ def as_numbers(series: Any, name: str, source: str) -> Any:
             f"column {name!r} of {source} held numbers when the model was fitted; row "
             f"{bad[0] + 1} has {series.iloc[bad[0]]!r}"
         )
-    if np.isinf(numbers).any():
-        raise DataError(f"column {name!r} of {source} holds infinite values")
+    huge = np.flatnonzero(np.abs(numbers) > LARGEST)
+    if len(huge):
+        raise DataError(
+            f"column {name!r} of {source} holds {numbers[huge[0]]:g} in row {huge[0] + 1}: values "
+            f"beyond {LARGEST:g} in size cannot be used"
+        )
     return numbers
