@@ -63,3 +63,10 @@ def test_a_model_that_fits_nowhere_is_told(command, tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "write_model", full)
     message = failing(1, *command, "-o", tmp_path / "model")
     assert "could not be written (No space left on device), nor anywhere else" in message
+
+
+@pytest.mark.parametrize(("output", "checkpoint"), [("m", "m"), ("m", "m/state"), ("m/model", "m")])
+def test_a_checkpoint_and_a_model_do_not_share_a_folder(command, tmp_path, output, checkpoint):
+    where = ("-o", tmp_path / output, "--checkpoint", tmp_path / checkpoint)
+    assert "need folders of their own" in failing(2, *command, *where)
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayesmargin.cli.estimators import ModelFlags, make_estimator, require_allowed
 from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
-from bayesmargin.cli.keeping import keep_model, require_place
+from bayesmargin.cli.keeping import keep_model, require_apart, require_place
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
 from bayesmargin.cli.preparing import choose_covariates, make_preparation, require_preparation
@@ -39,6 +39,7 @@ def run_fit(request: FitRequest, output: Output) -> int:
         raise CommandError(f"there is no file or folder {request.data}", DATA)
     require_place(Path(request.output))
     if request.checkpoint is not None:
+        require_apart(Path(request.output), Path(request.checkpoint))
         require_own_checkpoint(request)
     estimator = make_estimator(
         ModelFlags(request.model, request.seed, request.flags, request.settings),

@@ -26,6 +26,18 @@ def require_place(path: Path) -> None:
         ) from error
 
 
+def require_apart(output: Path, checkpoint: Path) -> None:
+    """Refuse a checkpoint in the folder of the model, or the other way round.
+
+    Each refuses a folder that holds other things, so that the fit could not be resumed.
+    """
+    one, other = output.resolve(), checkpoint.resolve()
+    if one.is_relative_to(other) or other.is_relative_to(one):
+        raise usage_error(
+            f"--output {output} and --checkpoint {checkpoint} need folders of their own"
+        )
+
+
 def keep_model(estimator: Any, path: Path, extras: dict[str, Any]) -> None:
     """Save a model; where its disk fails it is saved in the temporary folder, and that is told."""
     from bayesmargin import saving
