@@ -280,3 +280,13 @@ def test_row_names_survive_a_column_called_like_a_prediction(people, tmp_path, n
     first = document["predictions"][0]
     plain = answer("predict", people.model, people.csv)["predictions"][0]
     assert first == {"row": "p0", **{k: v for k, v in plain.items() if k != "name"}}
+
+
+def test_a_label_with_a_blank_too_many_is_told(tmp_path):
+    people = make_people(60).drop(columns="name")
+    people.loc[::5, "income"] += " "
+    people.to_csv(tmp_path / "people.csv", index=False)
+    document = answer("fit", tmp_path / "people.csv", "--target", "income", "-o", tmp_path / "m",
+                      "--quiet", *QUICK)  # fmt: skip
+    assert len(document["classes"]) == 4
+    assert any("'high', 'high '; if they are one" in said for said in document["warnings"])

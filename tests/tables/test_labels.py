@@ -6,6 +6,7 @@ import pytest
 from bayesmargin.cli.as_is import open_as_is
 from bayesmargin.errors import DataError
 from bayesmargin.tables import Reading, read_table
+from bayesmargin.tables.labels import look_alikes
 
 WORDS = ["New York", "Bern", "New York", "Zürich"]
 
@@ -59,3 +60,14 @@ def test_what_is_wrong_is_said(read):
 
 def test_fractions_are_words(read):
     assert read(np.array([1.5, 2.5, 1.5, 3.0]), "labels.npy").tolist() == ["1.5", "2.5", "1.5", "3"]
+
+
+def test_labels_that_look_alike_are_told():
+    (remark,) = look_alikes(np.array(["yes", "no", "yes ", "Yes", "no"]))
+    assert remark == (
+        "classes that differ in blanks or capitals only: 'Yes', 'yes', 'yes '; if they are one, "
+        "mend the labels"
+    )
+    assert look_alikes(np.array(["yes", "no"])) == []
+    assert look_alikes(np.array([1, 2, 1])) == []
+    assert look_alikes(np.array([True, False])) == []

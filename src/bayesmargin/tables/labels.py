@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesmargin.errors import DataError
 from bayesmargin.tables.matrices import load_npy
-from bayesmargin.tables.table import Table, clean_labels, count
+from bayesmargin.tables.table import Table, clean_labels, count, listed
 from bayesmargin.tables.text import decoded, split_lines
 
 
@@ -40,6 +40,21 @@ def with_labels(table: Table, path: Path) -> Table:
             f"{count(len(table), 'row')}"
         )
     return replace(table, labels=clean_labels(values, f"the label file {path}"))
+
+
+def look_alikes(labels: Any) -> list[str]:
+    """Remarks about classes that are probably one, written in several ways."""
+    if labels.dtype.kind != "U":
+        return []
+    alike: dict[str, list[str]] = {}
+    for name in np.unique(labels).tolist():
+        alike.setdefault(" ".join(name.split()).casefold(), []).append(name)
+    return [
+        f"classes that differ in blanks or capitals only: {listed(names)}; if they are one, mend "
+        "the labels"
+        for names in alike.values()
+        if len(names) > 1
+    ]
 
 
 def whole_numbers(words: Any) -> Any:
