@@ -267,3 +267,15 @@ def test_long_blanks_in_words_cost_no_time():
     began = time.perf_counter()
     assert ColumnPreparation().fit(columns(note=notes)).columns[0].kind == "category"
     assert time.perf_counter() - began < 5.0
+
+
+def test_files_that_are_no_text_are_not_read_as_documents(tmp_path):
+    for name in ("year=2020", "year=2021"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        frame = pd.DataFrame({"a": [1.5, 2.5], "sold": ["y", "n"]})
+        frame.to_parquet(tmp_path / "data" / name / "part.parquet")
+    with pytest.raises(DataError, match=r"part\.parquet is not text.*one folder"):
+        read_table(tmp_path / "data")
+    (tmp_path / "t.txt").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+    with pytest.raises(DataError, match=r"t\.txt is not text"):
+        read_table(tmp_path / "t.txt", labelled=False)

@@ -20,7 +20,7 @@ def read_lines(path: Path, label_first: bool, labelled: bool) -> Table:
     """One document a line; with ``label_first`` a line is a label, a tab and the document."""
     try:
         with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:  # type: ignore[operator]
-            lines = split_lines(_decoded(file.read()))
+            lines = split_lines(_decoded(file.read(), path))
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     if not label_first:
@@ -71,7 +71,7 @@ def _texts(files: list[Path]) -> list[str]:
     texts = []
     for file in files:
         try:
-            texts.append(_decoded(file.read_bytes()))
+            texts.append(_decoded(file.read_bytes(), file))
         except OSError as error:
             raise DataError(f"{file} cannot be read: {error}") from error
     if not any(text.strip() for text in texts):
@@ -79,12 +79,19 @@ def _texts(files: list[Path]) -> list[str]:
     return texts
 
 
-def _decoded(content: bytes) -> str:
-    """Unicode, or else Latin-1, which is what old archives of mail hold."""
+def _decoded(content: bytes, path: Path) -> str:
+    """Unicode, or else Latin-1, which is what old archives of mail hold; other files are refused.
+
+    Every sequence of bytes is Latin-1, but text holds no zeros.
+    """
     try:
         return decoded(content)
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+    except UnicodeDecodeError as error:
+        if b"\0" not in content:
+            return content.decode("latin-1")
+        hint = " (Parquet files are read from one folder, without folders in it)"
+        hint = hint if content.startswith(b"PAR1") else ""
+        raise DataError(f"{path} is not text: it holds zero bytes{hint}") from error
 
 
 def _visible(path: Path) -> bool:
