@@ -172,6 +172,18 @@ def test_folders_of_documents_to_topics(tmp_path):
     assert answer("report", tmp_path / "m")["rows"] == 12
 
 
+def test_a_topic_of_one_class_does_not_speak_for_others(tmp_path):
+    labels, texts = documents()
+    labels = np.where(np.arange(60) % 3, labels, "neither")
+    lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]
+    (tmp_path / "train.txt").write_text("\n".join(lines) + "\n")
+    answer("fit", tmp_path / "train.txt", "--label-first", "-o", tmp_path / "m", "--quiet",
+           "--set", "multi_class=ovr", *TOPICS, *SMALL)  # fmt: skip
+    found = answer("topics", tmp_path / "m")["topics"]
+    spoken = [[one["class"] for one in topic["classes"]] for topic in found]
+    assert spoken == [["moon"]] * 3 + [["neither"]] * 3 + [["soup"]] * 3
+
+
 def test_lines_with_labels_first_beside_and_in_a_table(tmp_path):
     labels, texts = documents()
     lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]

@@ -4,9 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from bayesmargin import MedLDAClassifier
 from bayesmargin.reliability import curve_of, expected_error
+from bayesmargin.report.context import make_context
 from bayesmargin.report.sections.accuracy import headline
+from bayesmargin.report.sections.weights import topic_weights
 
 
 def test_figures_of_accuracy_and_calibration():
@@ -34,3 +38,17 @@ def test_expected_error_of_perfect_forecasts():
     found = np.array([curve_of(chance, event.astype(float)).calibration_error for event in events])
     assert mean == pytest.approx(found.mean(), abs=4 * found.std() / 15)
     assert 0.015 < (found > bound).mean() < 0.1
+
+
+@pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+def test_weights_of_topics_are_those_of_the_model(multi_class):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["moon", "sun", "star"], 30)
+    rates = 0.3 + 3.0 * (np.arange(6) // 2 == np.repeat(np.arange(3), 30)[:, None])
+    counts = sparse.csr_matrix(rng.poisson(rates).astype(float))
+    model = MedLDAClassifier(n_topics=4, multi_class=multi_class, random_state=0).fit(counts, y)
+    context = make_context(model, {"vocabulary": list("abcdef")}, None)
+    for block in range(3):
+        names, draws = topic_weights(context, block)
+        places = [context.topic_names.index(name) for name in names]
+        np.testing.assert_allclose(draws.mean(axis=0), model.coef_[block, places], rtol=1e-6)

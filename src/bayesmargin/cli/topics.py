@@ -38,7 +38,9 @@ def topics(
     found: list[dict[str, Any]] = []
     for k, top in enumerate(listing):
         order = np.argsort(-weights[:, k], kind="stable")[:classes]
-        best = [{"class": names[i], "weight": float(weights[i, k])} for i in order]
+        best = [  # of one model a class, topics of the others have no weight
+            {"class": names[i], "weight": float(weights[i, k])} for i in order if weights[i, k]
+        ]
         found.append({"topic": k + 1, "words": list(top), "classes": best})
     output.table(
         ["topic", "words", "speaks for (weight)"],

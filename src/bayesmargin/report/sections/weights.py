@@ -136,20 +136,26 @@ def _sure(share: float) -> str:
     return ">99.9%" if share > 0.999 else percent(share)
 
 
+def topic_weights(context: Context, block: int) -> tuple[list[str], FloatArray]:
+    """Names of the topics that a class weighs in the first chain, and draws (draw, topic) of them.
+
+    With one model a class, topics of the others weigh nothing. Shares of the models' topics lie
+    side by side, divided by the number of models; as in ``coef_`` the weights make up for it.
+    """
+    estimator = context.estimator
+    first = np.array(estimator.posterior_[0].coef)
+    if first.shape[1:] == estimator.coef_.shape:
+        return context.topic_names, first[:, block]
+    n_models, n_topics = len(estimator.coef_), first.shape[2]
+    draws = n_models * np.array(estimator.posterior_[block].coef)[:, 0]
+    return context.topic_names[block * n_topics : (block + 1) * n_topics], draws
+
+
 def _topics(context: Context) -> Markup:
     """Weights of topics in the first chain: mean and range over its draws."""
-    estimator = context.estimator
-    blocks = len(estimator.coef_)
-    first = np.array(estimator.posterior_[0].coef)
-    several_models = first.shape[1:] != estimator.coef_.shape
     panels = []
-    for block, name in _blocks(context, blocks):
-        if several_models:  # one model a class, with topics of its own
-            n_topics = first.shape[2]
-            draws = np.array(estimator.posterior_[block].coef)[:, 0]
-            names = context.topic_names[block * n_topics : (block + 1) * n_topics]
-        else:
-            draws, names = first[:, block], context.topic_names
+    for block, name in _blocks(context, len(context.estimator.coef_)):
+        names, draws = topic_weights(context, block)
         order = np.argsort(-np.abs(draws.mean(axis=0)), kind="stable")[:EACH]
         quantiles = np.quantile(draws[:, order], LEVELS, axis=0)
         chart = charts.intervals(
@@ -165,7 +171,7 @@ def _topics(context: Context) -> Markup:
             ),
             choice("Weights of", panels),
             note(
-                f"From {len(first)} draws of the first chain; topics of different chains do not "
+                f"From {len(draws)} draws of the first chain; topics of different chains do not "
                 "correspond. With so few draws the ends of the intervals are rough."
             ),
         ]
