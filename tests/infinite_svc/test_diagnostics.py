@@ -38,6 +38,13 @@ def test_verdicts(diagnostics, trustworthy, words):
     assert str(diagnostics).endswith("components on average.") or "on average)." in str(diagnostics)
 
 
+def test_a_quantity_that_stood_still_does_not_hide_one_that_is_bad():
+    still = {"mean": 0.0, "r_hat": math.nan, "effective_draws": math.nan}
+    assert str(found(1.3, components=still)).startswith("The partition has NOT settled")
+    assert "worst R-hat 1.300, of the partition; 90 effective" in str(found(1.3, components=still))
+    assert str(found(1.01, components=still)).startswith("Nothing tells")
+
+
 @pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 @pytest.mark.parametrize("kind", [InfiniteSVC, DPMNLClassifier])
 def test_it_is_still_the_mapping_it_was(kind, tmp_path):

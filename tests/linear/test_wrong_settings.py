@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import ConvergenceWarning
@@ -113,3 +114,12 @@ def test_draws_of_another_name_are_told_what_there_is():
     with pytest.raises(KeyError, match="no draws of 'coefs': choose one of"):
         model.posterior_.flat("coefs")
     assert "coefs" not in model.posterior_
+
+
+def test_a_model_whose_fit_failed_is_not_fitted():
+    model = BayesianLinearSVC()
+    with pytest.raises(ValueError, match="class"):
+        model.fit(X, np.zeros(len(X)))
+    for question in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(NotFittedError):
+            question(X)

@@ -1,5 +1,7 @@
 """Opening files: what is said of them, and labels that lie in them or beside them."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,3 +93,13 @@ def test_the_index_of_a_data_frame_is_no_feature(table, tmp_path, index):
     rows = open_rows(tmp_path / "some.parquet", label="y")
     assert rows.feature_names == ["a", "b", "c"]
     np.testing.assert_array_equal(rows[:5], table[table.b > 0.0][["a", "b", "c"]].head())
+
+
+def test_endings_in_capitals_mean_the_same(filed, table, tmp_path):
+    packed = tmp_path / "ROWS.SVM.GZ"
+    with gzip.open(packed, "wt") as file:
+        file.write("1 1:2.0\n-1 2:1.0\n")
+    assert open_rows(packed).shape == (2, 2)
+    (filed / "t.parquet").rename(filed / "T.PARQUET")
+    (filed / "t.npy").rename(filed / "T.NPY")
+    assert open_rows(filed / "T.PARQUET", label="y").shape == open_rows(filed / "T.NPY").shape

@@ -36,6 +36,10 @@ class LinearPredictions(BaseEstimator):
     posterior_: Posterior
     link_: Link
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit was completed: one that failed leaves the number of columns behind."""
+        return hasattr(self, "posterior_")
+
     def _n_blocks(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 

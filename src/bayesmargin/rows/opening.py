@@ -74,7 +74,8 @@ def _checked_memory(memory: Any) -> int:
 
 def _opened(path: Path, label: str | None, n_features: int | None, memory: int) -> FileRows:
     """Rows of a file by the ending of its name."""
-    if path.is_dir() or path.suffix in SUFFIXES:
+    ending = path.suffix.lower()
+    if path.is_dir() or ending in SUFFIXES:
         return ParquetRows(path, label, memory)
     if any(suffix.lower() in TABLES for suffix in path.suffixes):
         raise ValueError(
@@ -84,9 +85,9 @@ def _opened(path: Path, label: str | None, n_features: int | None, memory: int) 
         )
     if label is not None:
         raise ValueError(f"label={label!r} names a column, and {path} is not a Parquet file")
-    if path.suffix == ".npy":
+    if ending == ".npy":
         return NpyRows(path, memory)
-    if path.suffix in OPENERS or path.suffix in (".svm", ".svmlight", ".libsvm", ".txt", ".dat"):
+    if ending in OPENERS or ending in (".svm", ".svmlight", ".libsvm", ".txt", ".dat"):
         return SvmlightRows(path, n_features, memory)
     raise ValueError(
         f"{path}: the kind of file is not known by its name; files end in .npy, .parquet, .svm, "

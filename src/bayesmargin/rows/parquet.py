@@ -188,7 +188,7 @@ def parquet_files(path: Path) -> list[Path]:
     """The file itself, or the Parquet files of a folder in the order of their names."""
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
     if not found:
         raise ValueError(f"the folder {path} holds no .parquet files")
     return found

@@ -119,7 +119,7 @@ class SvmlightRows(FileRows):
 
 
 def _opened(path: Path) -> BinaryIO:
-    return OPENERS.get(path.suffix, open)(path, "rb")  # type: ignore[operator]
+    return OPENERS.get(path.suffix.lower(), open)(path, "rb")  # type: ignore[operator]
 
 
 def _line_pieces(path: Path, text: BinaryIO, size: int) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ def read_labels(path: Path) -> Any:
     """Labels of a file: an array, or lines as whole numbers where all are, else as words."""
     if not path.exists():
         raise DataError(f"there is no file of labels {path}")
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         values = load_npy(path)
         if values.ndim != 1:
             raise DataError(f"{path} has the shape {values.shape}: labels are one column")

@@ -51,7 +51,7 @@ def format_of(path: Path, given: str | None = None) -> str:
             raise DataError(f"format {given!r} is not known: choose one of {', '.join(FORMATS)}")
         return _unpacked(path, given)
     if path.is_dir():
-        parquet = any(file.suffix in (".parquet", ".pq") for file in path.iterdir())
+        parquet = any(file.suffix.lower() in (".parquet", ".pq") for file in path.iterdir())
         return "parquet" if parquet else "folders"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:

@@ -69,16 +69,18 @@ class MixtureDiagnostics(dict[str, Any]):
         if not self.quantities:
             return f"No convergence check applies; {size}."
         rhats = {name: part["r_hat"] for name, part in self.quantities.items()}
-        worst = max(rhats, key=lambda name: math.inf if math.isnan(rhats[name]) else rhats[name])
-        if math.isnan(rhats[worst]):
+        known = {name: value for name, value in rhats.items() if not math.isnan(value)}
+        bad = any(not settled(self.quantities[name], self._n_chains) for name in known)
+        if len(known) < len(rhats) and not bad:
             return (
                 "Nothing tells whether the chain is stuck or the partition beyond doubt: no row "
                 f"ever changed its component ({size})."
             )
-        if rhats[worst] == math.inf:
+        worst = max(known, key=known.__getitem__)
+        if known[worst] == math.inf:
             return f"The chains are stuck at different partitions ({size})."
-        figures = f"worst R-hat {rhats[worst]:.3f}, of the {worst}"
-        fewest = min(part["effective_draws"] for part in self.quantities.values())
+        figures = f"worst R-hat {known[worst]:.3f}, of the {worst}"
+        fewest = min(self.quantities[name]["effective_draws"] for name in known)
         if not self.trustworthy:
             figures += f"; {fewest:.0f} effective sweeps at least"
         return f"{self._verdict()} ({figures}; {size})."
