@@ -1,4 +1,4 @@
-r"""Split and merge moves, so that the number of components finds its level in tens of sweeps.
+r"""Split and merge moves, which change the number of components by many rows at a time.
 
 The scheme of Jain and Neal, with a launch that needs no rank-1 change, and extended to experts
 whose weights are not conjugate. A row i is drawn; half of the proposals draw j from the component
