@@ -50,13 +50,23 @@ instance with OneHotEncoder in a ColumnTransformer, or leave it out
 
 
 def _is_word(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
+    return isinstance(value, str) and not is_number(value)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number.
+
+    Examples
+    --------
+    >>> from bayesmargin.inputs import is_number
+    >>> is_number("1e3"), is_number("high")
+    (True, False)
+    """
     try:
-        float(value)
+        float(text)
     except ValueError:
-        return True
-    return False
+        return False
+    return True
 
 
 def plain_labels(y: Any) -> Any:

@@ -29,15 +29,18 @@ def test_a_drifting_trace_is_told_and_a_settled_one_is_not():
 
 
 def test_fits_of_few_rows_settle_by_default():
-    # With 100 sweeps a third of the fits end with the warning, which is an error here.
+    # With 100 sweeps a third of the fits end with the warning, which is an error here. With the
+    # default one in twenty, of the exact samplers as well, has an R-hat above 1.2.
     X, y = make_moons(400, noise=0.2, random_state=0)
-    for seed in range(6):
-        assert InfiniteSVC(random_state=seed).fit(X, y).n_components_.shape == (1, 1000)
+    models = [InfiniteSVC(random_state=seed).fit(X, y) for seed in range(6)]
+    assert all(model.n_components_.shape == (1, 1000) for model in models)
+    rhats = [model.diagnostics_["partition"]["r_hat"] for model in models]
+    assert np.sum(np.less(rhats, 1.2)) >= 5
+    assert np.median(rhats) < 1.1
 
 
 def test_chains_of_few_rows_agree_by_default_and_not_after_few_sweeps():
-    # The halves of one chain have an R-hat above 1.2 once in twenty, of the exact samplers as well;
-    # six chains have 1.02 to 1.06, after 100 sweeps 1.18 to 1.40.
+    # Six chains have an R-hat of 1.02 to 1.06, after 100 sweeps 1.18 to 1.40.
     X, y = make_moons(400, noise=0.2, random_state=0)
     default = InfiniteSVC(n_chains=6, random_state=0).fit(X, y)
     assert default.diagnostics_["partition"]["r_hat"] < 1.1

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
+from bayesmargin.inputs import is_number
 from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
 from bayesmargin.tables.table import brief, count, listed
 from bayesmargin.tables.text import UTF_16
@@ -120,17 +121,9 @@ def _refuse_twins(names: list[str], path: Path) -> None:
     if not twice:
         return
     hint = "rename them"
-    if all(_is_number(name) for name in twice):
+    if all(is_number(name) for name in twice):
         hint = "the first line should hold the names of the columns"
     raise DataError(f"{path} has several columns named {listed(twice)}: {hint}")
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _encoding(path: Path) -> str:
