@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.models.infinite_svc.co_clustering import row_numbers, shared_draws
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
@@ -266,17 +267,18 @@ class InfiniteSVC(MixtureClassifier):
 
         Parameters
         ----------
-        rows : array of int, optional
+        rows : array of int, or mask of all training rows, optional
             Training rows to compare; all by default (the result is a square matrix: choose).
         """
+        partitions = self._partitions()
+        return shared_draws(partitions, row_numbers(rows, len(partitions[0])))
+
+    def _partitions(self) -> list[IntArray]:
+        """Component of every training row in each kept draw."""
         check_is_fitted(self)
         if not self._labels:
             raise ValueError("the training set was too large for its assignments to be kept")
-        index = np.arange(len(self._labels[0])) if rows is None else np.asarray(rows)
-        total = np.zeros((len(index), len(index)))
-        for labels in self._labels:
-            total += labels[index][:, None] == labels[index][None, :]
-        return total / len(self._labels)
+        return self._labels
 
     def component_sizes(self) -> list[IntArray]:
         """Sizes of the components in every kept draw, largest first."""
