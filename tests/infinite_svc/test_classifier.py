@@ -192,3 +192,23 @@ def test_bad_data_are_refused(moons):
         InfiniteSVC().fit(np.where(X > 1, np.nan, X), y)
     with pytest.raises(ValueError, match="features"):
         InfiniteSVC(**QUICK).fit(X, y).predict(X[:, :1])
+
+
+@pytest.mark.parametrize("rule", ["probability", "vote", "score", "hard"])
+def test_predictions_leave_the_generator_of_the_user_alone(moons, rule):
+    X, y = moons
+    for state in (np.random.RandomState(0), np.random.default_rng(0)):
+        model = InfiniteSVC(**{**QUICK, "random_state": state}, prediction=rule).fit(X, y)
+        before = pickle.dumps(state)
+        model.predict_proba(X[:5])
+        model.predict_votes(X[:5])
+        assert pickle.dumps(state) == before
+
+
+def test_settings_of_predictions_that_were_changed_after_the_fit(moons):
+    X, y = moons
+    model = InfiniteSVC(**QUICK).fit(X, y)
+    with pytest.raises(ValueError, match=r"prediction='best' is not allowed.*vote"):
+        model.set_params(prediction="best").predict(X)
+    with pytest.raises(ValueError, match="n_jobs='all'"):
+        model.set_params(prediction="vote", n_jobs="all").predict(X)

@@ -8,16 +8,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.models.infinite_svc.co_clustering import row_numbers, shared_draws
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
-from bayesmargin.models.infinite_svc.prediction import predict_components, predict_draws
+from bayesmargin.models.infinite_svc.prediction import RULES, predict_components, predict_draws
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.classifier import MixtureClassifier
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
 from bayesmargin.models.mixtures.threads import run_chains
+from bayesmargin.models.settings import require_jobs
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
+from bayesmargin.samplers.base import require_choice
 from bayesmargin.saving.book import ChainBook
 from bayesmargin.types import FloatArray, IntArray
 
@@ -241,7 +243,11 @@ class InfiniteSVC(MixtureClassifier):
 
     def _predict(self, X: Any, rule: str) -> FloatArray:
         covariates, design = self._prepare(X)
-        (rng,) = spawn_generators(0 if self.random_state is None else self.random_state, 1)
+        require_choice("prediction", rule, RULES)  # it may have been set since the fit
+        require_jobs(self.n_jobs)
+        # Only the Gibbs classifier draws: other rules leave a generator of the user as it is.
+        by_chance = rule == "gibbs" and self.random_state is not None
+        (rng,) = spawn_generators(self.random_state if by_chance else 0, 1)
         problem = self._problem
         return predict_draws(
             rule, self._draws, problem.base, problem.hinge, covariates, design,
