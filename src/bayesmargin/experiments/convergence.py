@@ -43,7 +43,9 @@ TEXT = (
     "text problem and HIGGS, one for the synthetic rows and for the baselines). Preparation is the "
     "laying out of rows, and "
     "for ours the anchor; until it has {enough} draws ours is judged by the mean that the search "
-    "for the anchor has reached, as the others are by draws of their burn-in. Linear accuracy on "
+    "for the anchor has reached (hollow points), as the others are by draws of their burn-in. That "
+    "mean comes from an optimiser: it classifies, but says nothing about the posterior. So ours is "
+    "judged by its draws alone as well. Linear accuracy on "
     "HIGGS is near {paper_higgs_accuracy:g}, whatever the sampler."
 )
 
@@ -156,7 +158,7 @@ def _plateaus(name: str, curves: dict[str, list[Curve]], tolerance: float) -> li
             "data": name,
             "sampler": sampler,
             "seconds to plateau": float(np.median([c.first_at(level) for c in group])),
-            "of these preparation": float(np.median([c.prepared for c in group])),
+            "preparation": float(np.median([c.prepared for c in group])),
             "accuracy at the end": float(np.median([(c.values or [np.nan])[-1] for c in group])),
             "diverged": f"{sum(c.diverged for c in group)} of {len(group)}",
             "draws enter at": float(np.median([c.first_draw for c in group])),
@@ -172,7 +174,7 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
     ends = {r["sampler"]: r["accuracy at the end"] for r in table if r["data"] == name}
     starts = {r["sampler"]: r["draws enter at"] for r in table if r["data"] == name}
     paper = min(("SSGLD", "SSGNHT"), key=lambda one: times[one])
-    ready = {r["sampler"]: r["of these preparation"] for r in table if r["data"] == name}
+    ready = {r["sampler"]: r["preparation"] for r in table if r["data"] == name}
     # Who did not arrive needed at least the time that was given.
     floor = {
         one: time
@@ -212,7 +214,7 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
     facts |= {f"{key}_slower": slowest_sg, f"{key}_slower_time": times[slowest_sg]}
     why = slow if not fast else cheap if arrived["Gibbs"] else f"{short} to be shown slower"
     reason = "" if ten else f"; {why}"
-    late = f"; draws of ours enter after {{{key}_ours_first:.2g}} s"
+    facts[f"{key}_ours_by_draws"] = by_draws = max(times[OURS], starts[OURS])
     return [
         Verdict(
             say + "the stochastic samplers of the paper reach the plateau {many_times} times "
@@ -224,11 +226,19 @@ def _verdicts(key: str, facts: dict[str, Any], table: list[dict[str, Any]]) -> l
             + reason,
         ),
         Verdict(
-            say + "ours is never slower to the plateau than the paper's samplers",
+            say + "ours, judged from its search for the anchor on, is never slower to the plateau "
+            "than the paper's samplers",
             bool(ours),
             f"{{{key}_ours_time:.3g}} s against {{{key}_paper_time:.3g}} s of "
             f"{{{key}_paper_best}}; "
-            f"accuracy at the end {{{key}_ours_end:.4f}} against {{{key}_paper_end:.4f}}{late}",
+            f"accuracy at the end {{{key}_ours_end:.4f}} against {{{key}_paper_end:.4f}}",
+        ),
+        Verdict(
+            say + "ours, judged by its draws alone, is never slower to the plateau than the "
+            "paper's samplers",
+            bool(by_draws <= times[paper]),
+            f"{{{key}_ours_by_draws:.2g}} s against {{{key}_paper_time:.3g}} s of "
+            f"{{{key}_paper_best}}",
         ),
     ]
 
@@ -240,6 +250,9 @@ def _draw(found: dict[str, dict[str, list[Curve]]], facts: dict[str, Any]) -> An
             for k, curve in enumerate(group):
                 axis.plot(curve.seconds, curve.values, color=COLOURS[name], lw=1.3,
                           marker="o", ms=2, alpha=0.9, label=name if k == 0 else None)  # fmt: skip
+                anchor = np.flatnonzero(np.array(curve.draws) == 0)
+                axis.plot(np.array(curve.seconds)[anchor], np.array(curve.values)[anchor], "o",
+                          ms=4, mfc="white", mec=COLOURS[name], mew=1.0)  # fmt: skip
         times = [t for group in curves.values() for curve in group for t in curve.seconds]
         if max(times) > 20.0 * min(times):
             axis.set_xscale("log")
