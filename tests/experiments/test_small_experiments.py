@@ -20,6 +20,54 @@ def test_smoothing_is_written_and_its_claims_hold(tmp_path):
     assert lines[0].startswith("smoothing: running at size quick")
 
 
+def test_a_missing_data_set_costs_no_other_experiment(tmp_path, monkeypatch):
+    """Those after it run as well, the page is written, and the error comes at the end."""
+    from bayesmargin.datasets import DataNotFoundError
+    from bayesmargin.experiments import adagrad
+
+    def nothing_here(setup):
+        raise DataNotFoundError("no file higgs.csv. What to do: save it")
+
+    monkeypatch.setattr(adagrad, "run", nothing_here)
+    lines = []
+    with pytest.raises(DataNotFoundError, match=r"for want of data: adagrad\. no file higgs.csv"):
+        reproduce(["adagrad", "smoothing"], Setup("quick"), tmp_path, lines.append)
+    assert "adagrad: left out, its data are not here" in lines
+    assert "## Polynomial smoothing" in (tmp_path / "reproduction.md").read_text()
+
+
+def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
+    from bayesmargin.experiments import adagrad
+
+    def interrupted(setup):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(adagrad, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["smoothing", "adagrad"], Setup("quick"), tmp_path, lambda line: None)
+    assert "## Polynomial smoothing" in (tmp_path / "reproduction.md").read_text()
+
+
+def test_verdicts_alone_are_a_page_too(tmp_path):
+    """In a folder where nothing has run before there is no section and no cost to list."""
+    page = reproduce(["smoothing"], Setup("quick", 3), tmp_path, lambda line: None, True)
+    text = page.read_text()
+    assert "| claim | seed 3, quick |" in text
+    assert "What it cost" not in text
+    assert "Not run yet: smoothing, " in text
+
+
+def test_what_cannot_be_written_or_seeded_is_refused_before_anything_runs(tmp_path, monkeypatch):
+    from bayesmargin.experiments import smoothing
+
+    monkeypatch.setattr(smoothing, "run", lambda setup: pytest.fail("it ran"))
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="file/reproduction cannot be made: Not a directory"):
+        reproduce(["smoothing"], Setup("quick"), tmp_path / "file")
+    with pytest.raises(ValueError, match="seed=-1 is not allowed"):
+        reproduce(["smoothing"], Setup("quick", -1), tmp_path)
+
+
 @pytest.fixture(scope="module")
 def truth():
     return synthetic_posterior.truth_of(synthetic_plane(n_rows=200))

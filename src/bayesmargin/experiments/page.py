@@ -58,7 +58,9 @@ def write_page(out: Path) -> Path:
         )
     seeds = other_seeds(folder)
     absent = [name for name in NAMES if not (folder / f"{name}.txt").exists()]
-    lines = [HEAD, *sections, *seeds, "## What it cost", "", *markdown_table(costs), ""]
+    lines = [HEAD, *sections, *seeds]
+    if costs:
+        lines += ["## What it cost", "", *markdown_table(costs), ""]
     if absent:
         lines += [f"Not run yet: {', '.join(absent)}.", ""]
     page = out / "reproduction.md"
@@ -75,7 +77,10 @@ Files: [verdicts with their evidence](reproduction/verdicts.csv).
 
 
 def other_seeds(folder: Path) -> list[str]:
-    """The section that shows every claim under every seed; empty if each was run only once."""
+    """The section that shows every claim under every seed; empty if the others show them all.
+
+    They do where each claim was run only once, with a section of its experiment on the page.
+    """
     path = folder / VERDICTS
     rows = read_rows(path) if path.exists() else []
     runs = sorted({(row["seed"], row["size"]) for row in rows})
@@ -86,7 +91,9 @@ def other_seeds(folder: Path) -> list[str]:
         claim[column] = (
             UNDECIDED if row["holds"] == UNDECIDED else "holds" if row["holds"] else "does not"
         )
-    if all(len(claim) == 1 for claim in found.values()):
+    if all(
+        len(claim) == 1 and (folder / f"{name}.txt").exists() for (name, _), claim in found.items()
+    ):
         return []
     counts = [text for size in SIZES if (text := _agreement(size, found.values()))]
     columns = [f"seed {seed}, {size}" for seed, size in runs]
