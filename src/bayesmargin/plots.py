@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.models.linear_predictions import LinearPredictions
 from bayesmargin.models.settings import require_count
 from bayesmargin.names import names_of
 from bayesmargin.posterior import Posterior
@@ -41,6 +43,7 @@ def plot_posterior(
     Parameters
     ----------
     posterior : Posterior, or a fitted estimator that has one
+        An estimator of two classes tells which of them positive weights speak for.
     variable : str
         Which variable, "coef" or "intercept"; with several classes all of them compete for a place.
     names : sequence or array of str, optional
@@ -55,6 +58,8 @@ def plot_posterior(
     matplotlib.axes.Axes
     """
     given, posterior = posterior, getattr(posterior, "posterior_", posterior)
+    if isinstance(given, LinearPredictions):
+        check_is_fitted(given)
     if not isinstance(posterior, Posterior):
         raise TypeError(
             f"plot_posterior takes the posterior_ of a fitted BayesianLinearSVC or the model "
@@ -74,7 +79,10 @@ def plot_posterior(
     axes.hlines(height, quantiles[1], quantiles[3], color=INK, linewidth=4)
     axes.plot(quantiles[2], height, "o", color=ACCENT, markersize=4)
     axes.set_yticks(height, [labels[k] for k in order])
-    axes.set_xlabel("weight (median, 50% and 90% posterior intervals)")
+    axes.set_ylim(-0.7, len(order) - 0.3)
+    classes: Any = getattr(given, "classes_", ())
+    towards = f" for class {classes[1]}" if len(classes) == 2 else ""
+    axes.set_xlabel(f"weight{towards} (median, 50% and 90% posterior intervals)")
     return _finish(axes, path)
 
 

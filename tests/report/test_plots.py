@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier
 from bayesmargin.plots import plot_posterior, plot_reliability
@@ -35,6 +36,24 @@ def test_the_model_stands_for_its_posterior(model):
     assert labels_of(plot_posterior(model)) == labels_of(plot_posterior(model.posterior_))
     with pytest.raises(TypeError, match="DPMNLClassifier"):
         plot_posterior(DPMNLClassifier())
+
+
+def test_a_model_that_is_not_fitted_is_called_so():
+    with pytest.raises(NotFittedError):
+        plot_posterior(BayesianLinearSVC())
+
+
+def test_weights_of_two_classes_say_for_which_they_speak(model):
+    words = np.where(IRIS.target[:100] == 1, "versicolor", "setosa")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        two = BayesianLinearSVC(n_draws=60, random_state=0).fit(IRIS.data[:100], words)
+    axes = plot_posterior(two, strongest=3)
+    assert axes.get_xlabel().startswith("weight for class versicolor")
+    low, high = axes.get_ylim()
+    assert low <= -0.5  # the intervals at either end stay clear of the frame
+    assert high >= 2.5
+    assert plot_posterior(model).get_xlabel().startswith("weight (")
 
 
 def test_too_few_names_are_refused(model):
