@@ -68,7 +68,8 @@ class InfiniteSVC(MixtureClassifier):
         :math:`\kappa_0`, and :math:`\nu_0 - p - 2`: how strongly the base measure holds the
         components' means and covariances.
     n_clusters : int or "auto"
-        Clusters of the k-means start; "auto": a quarter of the square root of the number of rows.
+        Clusters of the k-means start; "auto": a quarter of the square root of the number of rows,
+        at most 100.
     new_components : "exact" or int
         Exact integral and exact draw for new components (Neal's Algorithm 2), or the number of
         auxiliary components of Algorithm 8. Both target the same posterior.
