@@ -1,6 +1,6 @@
 """Iterations a second of SSGLD against blackjax's SGLD inside ``jax.lax.scan``, same target.
 
-    python benchmarks/iteration_speed.py
+    python benchmarks/iteration_speed.py    # needs the extra "bench"
 
 10^6 rows of 28 features, plain minibatches of 10, 100 and 1000, no control variates, single
 thread on both sides, both sides in this run, the better of three rounds each.
@@ -12,12 +12,17 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 )
 
+import sys
 import time
 
-import blackjax
-import jax
-import jax.numpy as jnp
 import numpy as np
+
+try:
+    import blackjax
+    import jax
+    import jax.numpy as jnp
+except ModuleNotFoundError as missing:
+    sys.exit(f'{missing.name} is not here: pip install "bayesmargin[bench]"')
 
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.problem import Problem
