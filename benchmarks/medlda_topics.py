@@ -16,10 +16,13 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=[20, 50, 100, 200, 400])
     parser.add_argument("--chains", type=int, default=None, help="instead of the default")
     options = parser.parse_args()
+    numbers = sorted(set(options.topics))
+    if len(numbers) < 2:
+        parser.error("the fewest topics are compared with more: name two numbers at least")
     train, test = fetch_20newsgroups_counts(), fetch_20newsgroups_counts(subset="test")
     n_chains = options.chains or MedLDAClassifier().n_chains
     rows = []
-    for n_topics in options.topics:
+    for n_topics in numbers:
         start = time.process_time()
         model = MedLDAClassifier(n_topics=n_topics, n_chains=n_chains, random_state=0)
         model.fit(train.data, train.target)

@@ -31,8 +31,12 @@ def finish(
 ) -> None:
     """Print the table and the verdict, and keep both with a note of the machine.
 
-    ``bounds`` may list single bounds as ``{"bound": text, "measured": text, "met": bool}``.
+    ``bounds`` may list single bounds as ``{"bound": text, "measured": text, "met": bool}``. A table
+    without rows, where no data set was here, meets nothing: it ends the program and leaves the
+    file of an earlier run alone.
     """
+    if not rows:
+        raise SystemExit(f"verdict: {name}: NOTHING was measured, the earlier results are kept")
     print_table(header, rows)
     for bound in bounds:
         print(f"{'met' if bound['met'] else 'MISSED'}: {bound['bound']}: {bound['measured']}")

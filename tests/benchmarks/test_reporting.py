@@ -1,0 +1,30 @@
+"""A verdict of a benchmark can fail: nothing measured is nothing met."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+FILE = Path(__file__).parents[2] / "benchmarks" / "reporting.py"
+
+
+@pytest.fixture
+def reporting(tmp_path, monkeypatch):
+    if not FILE.exists():
+        pytest.skip("benchmarks are not part of an installed package")
+    spec = importlib.util.spec_from_file_location("reporting", FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    return module
+
+
+def test_no_rows_meet_no_bound(reporting, tmp_path, capsys):
+    """As where all sets were skipped: ``all`` of no rows is true, and the file was overwritten."""
+    reporting.finish("speed", ["set", "met"], [["a9a", True]], True)
+    assert "all bounds met" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="NOTHING was measured"):
+        reporting.finish("speed", ["set", "met"], [], all([]))
+    kept = json.loads((tmp_path / "speed.json").read_text())
+    assert kept["rows"] == [{"set": "a9a", "met": True}]
