@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesmargin.models.infinite_svc.co_clustering import row_numbers, shared_draws
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import RULES, predict_components, predict_draws
+from bayesmargin.models.infinite_svc.reading import Expert, read_experts
 from bayesmargin.models.infinite_svc.settings import check_settings
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
@@ -268,6 +269,16 @@ class InfiniteSVC(MixtureClassifier):
         covariates, design = self._prepare(X)
         problem = self._problem
         return predict_components(self._draws[-1], problem.base, problem.hinge, covariates, design)
+
+    def experts(self, draw: int = -1) -> list[Expert]:
+        """Size, centre, weights and intercept of every component, in the units of the features.
+
+        In the order of the numbers of ``predict_component``. Of two classes a positive score
+        ``X @ coef.T + intercept`` speaks for the second, of more the largest wins. ``draw`` counts
+        the kept draws, chain after chain; components of different draws do not correspond.
+        """
+        check_is_fitted(self)
+        return read_experts(self._draws[draw], self._problem)
 
     def co_clustering(self, rows: Any = None) -> FloatArray:
         """Posterior probability that training rows share a component.
