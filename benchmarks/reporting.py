@@ -33,7 +33,8 @@ def finish(
 
     ``bounds`` may list single bounds as ``{"bound": text, "measured": text, "met": bool}``. A table
     without rows, where no data set was here, meets nothing: it ends the program and leaves the
-    file of an earlier run alone.
+    file of an earlier run alone. So does a table of fewer sets than the file has: figures that
+    pages quote are not lost to a quick look at one set.
     """
     if not rows:
         raise SystemExit(f"verdict: {name}: NOTHING was measured, the earlier results are kept")
@@ -41,6 +42,9 @@ def finish(
     for bound in bounds:
         print(f"{'met' if bound['met'] else 'MISSED'}: {bound['bound']}: {bound['measured']}")
     print(f"verdict: {name}: {'all bounds met' if met else 'NOT all bounds met'}")
+    if absent := _sets_only_in_file(name, header, rows):
+        print(f"not kept: the earlier results have {', '.join(absent)} as well")
+        return
     RESULTS.mkdir(exist_ok=True)
     record = {
         "name": name,
@@ -51,3 +55,14 @@ def finish(
         **({"bounds": list(bounds)} if bounds else {}),
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1, default=float) + "\n")
+
+
+def _sets_only_in_file(
+    name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> list[str]:
+    """Data sets of an earlier run that this one has not measured, where tables are by set."""
+    file = RESULTS / f"{name}.json"
+    if header[0] != "set" or not file.exists():
+        return []
+    earlier = {row["set"] for row in json.loads(file.read_text())["rows"]}
+    return sorted(earlier - {row[0] for row in rows})

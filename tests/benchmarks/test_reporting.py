@@ -28,3 +28,14 @@ def test_no_rows_meet_no_bound(reporting, tmp_path, capsys):
         reporting.finish("speed", ["set", "met"], [], all([]))
     kept = json.loads((tmp_path / "speed.json").read_text())
     assert kept["rows"] == [{"set": "a9a", "met": True}]
+
+
+def test_a_look_at_one_set_leaves_the_results_of_all(reporting, tmp_path, capsys):
+    header, rows = ["set", "met"], [["a9a", True], ["higgs", False]]
+    reporting.finish("speed", header, rows, False)
+    whole = (tmp_path / "speed.json").read_text()
+    reporting.finish("speed", header, [["a9a", True]], True)
+    assert (tmp_path / "speed.json").read_text() == whole
+    assert "not kept: the earlier results have higgs as well" in capsys.readouterr().out
+    reporting.finish("speed", header, [*rows, ["digits", True]], False)
+    assert "digits" in (tmp_path / "speed.json").read_text()
