@@ -105,6 +105,22 @@ def test_unknown_names_are_a_usage_error(capsys):
     assert "there are all, smoothing" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("lead", "holds"), [(0.5, True), (3.0, False)])
+def test_accuracies_on_the_same_test_rows_differ_by_their_seeds_alone(lead, holds):
+    """Three points are no noise where five seeds spread by one, however few test rows there are."""
+    from bayesmargin.experiments.infinite_svm_table import _verdicts
+
+    spread = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    rows = [
+        {"data": "protein", "model": model, "accuracy": value, "weights": 1.0}
+        for model, centre in (("Gibbs-iSVM", 48.0), ("SSGNHT-iSVM", 48.0 + lead))
+        for value in centre + spread
+    ]
+    facts = {"protein_test_rows": 383}
+    assert _verdicts("protein", rows, facts)[1].holds is holds
+    assert facts["protein_error"] == pytest.approx(0.5)
+
+
 def test_a_search_for_the_anchor_does_not_count_as_draws():
     """A mean that an optimiser found early gives no verdict about the sampler's draws."""
     from bayesmargin.experiments.convergence import _verdicts
