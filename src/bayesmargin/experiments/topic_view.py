@@ -95,7 +95,7 @@ def run(setup: Setup) -> Result:
     }
     verdicts = [
         Verdict(
-            "one or two topics dominate a class",
+            "one or two topics dominate a class (in three quarters of the classes or more)",
             dominated >= 0.75 * len(names),
             "In {dominated} of {n_classes} groups the strongest topic is {dominant} times the "
             "third "
@@ -104,7 +104,7 @@ def run(setup: Setup) -> Result:
             "where even use of all topics would give {even:g}",
         ),
         Verdict(
-            "the words that the paper prints are found again",
+            "the words that the paper prints are found again (more than half of them)",
             len(found) > 0.5 * paper["n_printed"],
             "{n_found} of {n_printed}",
         ),
