@@ -26,6 +26,7 @@ GROUPS = (
         "bayesmargin.models.infinite_svc.pictures",
         ["plot_regions", "plot_sizes", "plot_co_clustering"],
     ),
+    ("Components of a mixture", "bayesmargin.models.infinite_svc.reading", ["Expert"]),
     ("Rows larger than memory", "bayesmargin.rows", None),
     ("Saving", "bayesmargin.saving", None),
     ("Tables", "bayesmargin.tables", None),
