@@ -22,9 +22,14 @@ narrow for frequencies, so this caution :math:`\kappa` is fitted with the slopes
 is known less well than those of the training rows gets a more cautious probability, and far out it
 stays away from one. :math:`z` has the sign of :math:`f`, so the most probable class is the
 predicted one on every row.
+
+Rows that come in parts teach one link. The logs of slopes and caution have a prior, and after each
+part a normal law about what was found, whose precision is that of the prior plus the Fisher
+information of the part; it is the prior of the next. A link that saw the last part alone would take
+ten rows of one class for proof that there is no other.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import minimize
@@ -52,6 +57,8 @@ class BinaryLink:
     margin: float
     slopes: FloatArray
     caution: float = 0.0  # none: scores are taken for known
+    precision: FloatArray | None = field(default=None, repr=False)
+    """Of the logs of slopes and caution, where it is known."""
 
     @staticmethod
     def distance(score: FloatArray) -> FloatArray:
@@ -78,6 +85,11 @@ class BinaryLink:
         upper = label == 1
         return log_expit(np.where(upper, log_odds, -log_odds)), upper - expit(log_odds)
 
+    @staticmethod
+    def sensitivity(log_odds: FloatArray, moves: FloatArray) -> FloatArray:
+        """Moves (parameter, row) of the log odds, scaled so that their products are information."""
+        return moves * np.sqrt(expit(log_odds) * expit(-log_odds))
+
 
 @dataclass(frozen=True)
 class MulticlassLink:
@@ -86,6 +98,8 @@ class MulticlassLink:
     margin: float
     slopes: FloatArray
     caution: float = 0.0  # none: scores are taken for known
+    precision: FloatArray | None = field(default=None, repr=False)
+    """Of the logs of slopes and caution, where it is known."""
 
     @staticmethod
     def distance(scores: FloatArray) -> FloatArray:
@@ -120,6 +134,12 @@ class MulticlassLink:
         own = np.arange(logits.shape[1]) == label[:, None]
         return logs[own], own - np.exp(logs)
 
+    @staticmethod
+    def sensitivity(logits: FloatArray, moves: FloatArray) -> FloatArray:
+        """Moves (parameter, row, class) of the logits, so that their products are information."""
+        chance = softmax(logits, axis=1)
+        return (moves - (chance * moves).sum(axis=2, keepdims=True)) * np.sqrt(chance)
+
 
 Link = BinaryLink | MulticlassLink
 
@@ -139,6 +159,7 @@ def fit_link(
     weight: FloatArray,
     cost: float,
     margin: float,
+    before: Link | None = None,
 ) -> Link:
     """Slopes and caution that make the labels most likely, near those of the pseudo-likelihood.
 
@@ -150,25 +171,40 @@ def fit_link(
         Class indices.
     weight : array of shape (row,)
         Weight of each row in the fit.
+    before : BinaryLink or MulticlassLink, optional
+        What earlier rows of the same model taught.
     """
     binary = scores.ndim == 1
     slopes = [cost, 2.0 * cost, 2.0 * cost, cost] if binary else [cost, 0.1 * cost]
-    prior = np.log([*slopes, 1.0])
+    start = np.log([*slopes, 1.0])
+    prior: FloatArray = start
+    precision: FloatArray = np.eye(len(start)) / PRIOR_SD**2
+    if before is not None and before.precision is not None:
+        prior, precision = np.log([*before.slopes, before.caution]), before.precision
     kind = BinaryLink if binary else MulticlassLink
     parts, distance = kind(margin, np.array(slopes)).parts(scores), kind.distance(scores)
 
-    def loss(logs: FloatArray) -> tuple[float, FloatArray]:
+    def moved(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log odds of the rows, and how they move with the logs of slopes and caution."""
         slopes, caution = np.exp(logs[:-1]), np.exp(logs[-1])
         certain = _combined(slopes, parts)
         log_odds, doubt = tempered(certain, distance, caution * variance)
-        likely, surprise = kind.judge(log_odds, label)
-        surprise = (surprise * doubt**-1.5).T * weight
         moves = [slope * part for slope, part in zip(slopes, parts, strict=True)]
         moves.append(-0.5 * certain * (doubt - 1.0))
-        away = (logs - prior) / PRIOR_SD**2
+        return log_odds, np.stack(moves) * doubt**-1.5
+
+    def loss(logs: FloatArray) -> tuple[float, FloatArray]:
+        log_odds, moves = moved(logs)
+        likely, surprise = kind.judge(log_odds, label)
+        surprise = surprise.T * weight
+        away = precision @ (logs - prior)
         value = 0.5 * np.dot(logs - prior, away) - np.dot(weight, likely)
         return float(value), away - [np.vdot(move.T, surprise) for move in moves]
 
-    bounds = [(centre - 12.0, centre + 6.0) for centre in prior]
-    found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds)
-    return kind(margin, np.exp(found.x[:-1]), float(np.exp(found.x[-1])))
+    bounds = [(centre - 12.0, centre + 6.0) for centre in start]
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds).x
+    sensitivity = kind.sensitivity(*moved(found))
+    axes = tuple(range(1, sensitivity.ndim))
+    share = weight.reshape(-1, *[1] * (sensitivity.ndim - 2))
+    learned = np.tensordot(share * sensitivity, sensitivity, (axes, axes))
+    return kind(margin, np.exp(found[:-1]), float(np.exp(found[-1])), precision + learned)

@@ -104,3 +104,21 @@ def test_the_link_is_where_the_penalised_likelihood_is_largest(n_classes):
     for k in range(len(best)):
         for move in (-0.02, 0.02):
             assert penalised(best + move * np.eye(len(best))[k]) < penalised(best)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_parts_teach_a_link_what_all_rows_do(n_classes):
+    """Also where every part is of one class, from which alone nothing could be learned."""
+    rng = np.random.default_rng(6)
+    label = np.arange(4000) % n_classes
+    scores = rng.standard_normal((4000, n_classes)) + 1.5 * np.eye(n_classes)[label]
+    scores = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
+    weight, variance = rng.uniform(0.5, 2.0, 4000), rng.uniform(0.0, 0.5, scores.shape)
+    whole = fit_link(scores, variance, label, weight, 1.0, 1.0)
+    expected = whole.probabilities(scores, variance)
+    for order in (np.arange(4000), np.argsort(np.arange(4000) // 200 * n_classes + label)):
+        link = None
+        for part in np.split(order, 80):
+            link = fit_link(scores[part], variance[part], label[part], weight[part], 1.0, 1.0, link)
+        found = link.probabilities(scores, variance)
+        assert np.abs(found - expected).mean() < 0.02

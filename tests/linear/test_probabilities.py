@@ -1,4 +1,4 @@
-"""Probabilities: equal rows that are joined or not, rows unlike those of training."""
+"""Probabilities: equal rows, joined or not, rows in parts, rows unlike those of training."""
 
 from dataclasses import replace
 
@@ -50,6 +50,21 @@ def test_the_scale_of_small_weights_does_not_matter_to_the_link():
     plain = BayesianLinearSVC(random_state=0).fit(X, y)
     scaled = BayesianLinearSVC(random_state=0, C=500.0).fit(X, y, np.full(500, 1.0 / 500.0))
     assert np.abs(plain.predict_proba(X) - scaled.predict_proba(X)).mean() < 0.05
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_after_parts_of_one_class_are_those_of_all_rows(n_classes):
+    """The link saw the last part alone: ten rows of one class cost 0.2 in log loss."""
+    X, y = _yes_or_no(2000, 0, n_classes)
+    X = X + 0.01 * np.random.default_rng(2).normal(size=X.shape)
+    new, label = _yes_or_no(20_000, 1, n_classes)
+    whole = _log_loss(BayesianLinearSVC(random_state=0).fit(X, y), new, label)
+    last = np.flatnonzero(y == 1)[:100]
+    first = np.setdiff1d(np.arange(2000), last)
+    model = BayesianLinearSVC(random_state=0).partial_fit(X[first], y[first], range(n_classes))
+    for part in (last[:10], last[10:]):
+        model.partial_fit(X[part], y[part])
+        assert _log_loss(model, new, label) < whole + 0.02
 
 
 def _unlike(n_rows, seed, distance, n_classes=2):

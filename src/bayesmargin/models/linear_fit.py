@@ -216,12 +216,17 @@ def split_weights(
 
 
 def calibrate(
-    data: LinearData, weights: FloatArray, settings: Any, rng: np.random.Generator
+    data: LinearData,
+    weights: FloatArray,
+    settings: Any,
+    rng: np.random.Generator,
+    before: Link | None = None,
 ) -> Link:
     """Probability link from leave-one-out scores of (at most 20,000) training rows.
 
     A row of weight two counts as two rows here too, of which one is left out. Weights that are
-    smaller than one on average count relative to one another.
+    smaller than one on average count relative to one another. ``before`` is the link that earlier
+    rows of the same model taught.
     """
     flat = weights.reshape(-1, weights.shape[-1])
     n_rows, n_blocks = data.values.shape[0], 1 if data.n_classes == 2 else data.n_classes
@@ -249,7 +254,7 @@ def calibrate(
     mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
     typical = min(1.0, data.weight.mean())
     label, weight = data.label[chosen], data.weight[chosen] / typical
-    return fit_link(mean, variance, label, weight, settings.C * typical, settings.margin)
+    return fit_link(mean, variance, label, weight, settings.C * typical, settings.margin, before)
 
 
 def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:

@@ -213,11 +213,12 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
                 f"{self.classes_.tolist()!r}"
             )
         if first:
-            priors = self._initial_priors(self.n_features_in_)
+            priors, link = self._initial_priors(self.n_features_in_), None
         else:
+            link = self.link_
             blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
             priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
-        return self._update(X, y, weight, priors)
+        return self._update(X, y, weight, priors, link)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
@@ -244,7 +245,9 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
         return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
 
-    def _update(self, X: FloatArray, y: Any, weight: FloatArray, priors: list[Belief]) -> Self:
+    def _update(
+        self, X: Any, y: Any, weight: FloatArray, priors: list[Belief], before: Link | None = None
+    ) -> Self:
         sampler = check_linear_settings(self)
         last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
         label = np.minimum(np.searchsorted(self.classes_, y), last)
@@ -260,7 +263,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
                 run = sample_linear(
                     data, priors, self, sampler, generators, progress, journal, glance
                 )
-            self._store(run, calibrate(data, run.weights, self, generators[-1]))
+            self._store(run, calibrate(data, run.weights, self, generators[-1], before))
         return self
 
     def _store(self, run: Run, link: Link) -> None:
