@@ -55,6 +55,19 @@ def test_a_start_on_some_rows_ends_where_all_rows_do(n_rows):
     np.testing.assert_allclose(covariance @ hessian, np.eye(5), atol=0.15)
 
 
+@pytest.mark.parametrize("n_rows", [2000, 5000])
+def test_a_rare_class_under_a_laplace_prior_has_an_anchor(n_rows):
+    """On the way the intercept is beyond all kinks, where the energy has no curvature at all."""
+    X = np.random.default_rng(0).standard_normal((n_rows, 5))
+    label = (np.arange(n_rows) < 3).astype(np.int64)
+    problem = make_problem(X, label, prior="laplace", intercept=True)
+    anchor = fit_anchor(problem, np.random.default_rng(0))
+    _, gradient, hessian = with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
+    covariance = anchor.factor @ anchor.factor.T
+    assert np.sqrt(gradient @ covariance @ gradient / 6) < 0.1
+    np.testing.assert_allclose(covariance @ hessian, np.eye(6), atol=0.15)
+
+
 def test_the_mode_is_that_of_linear_svc(two_gaussians):
     X, label = two_gaussians
     problem = make_problem(X, label)
