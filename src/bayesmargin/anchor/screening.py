@@ -27,6 +27,8 @@ from bayesmargin.types import FloatArray, IntArray
 SCREEN = 8.0
 EDGES = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, SCREEN])
 LARGEST_KICK = 1.0  # momentum, in units of its standard deviation, that one row may give
+QUIET = 1.0  # predicted variance of the gradient estimate, whose mean square itself is about one
+AFFORDABLE = 1 << 18  # numbers in the rows of a batch up to which it may grow to be quiet
 
 
 def roughness(distance: FloatArray, reach: FloatArray) -> float:
@@ -99,6 +101,24 @@ def allocate(screening: Screening, batch_size: int, step: float) -> Strata:
     gentle = np.minimum(step * sizes * screening.reach / LARGEST_KICK, 0.5 * sizes)
     take = np.ceil(np.maximum(np.maximum(wanted, gentle), 1.0)).astype(np.int64)
     return Strata(screening.start, np.where(take > 0.7 * sizes, sizes, take))
+
+
+def quiet_batch(
+    screening: Screening, batch_size: int, step: float, n_coordinates: int, n_columns: int
+) -> int:
+    """The batch size, doubled until the noise that the anchor predicts is small.
+
+    Near a Gaussian the size asked for is quiet enough. Where the posterior is a wall on one side
+    and a long tail on the other, as a rare class makes it, batches are noisy near the wall and
+    silent in the tail; one thermostat for both leaves the tail cold, by a fifth of its variance.
+    """
+    most = min(screening.index.size, AFFORDABLE // n_columns)
+    while batch_size < most:
+        strata = allocate(screening, batch_size, step)
+        if gradient_noise(screening, strata, n_coordinates) <= QUIET:
+            break
+        batch_size = min(2 * batch_size, screening.index.size)
+    return batch_size
 
 
 def gradient_noise(screening: Screening, strata: Strata, n_coordinates: int) -> float:

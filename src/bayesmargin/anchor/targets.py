@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import RowStates
-from bayesmargin.anchor.screening import allocate, gradient_noise, screen
+from bayesmargin.anchor.screening import allocate, gradient_noise, quiet_batch, screen
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.priors import CorrelatedPrior, GaussianPrior, LaplacePrior
@@ -103,11 +103,18 @@ def anchored_target(
     *,
     control_variates: bool = True,
     whiten: bool = True,
+    quiet: bool = False,
     row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
-    """Target around an anchor: control variates, screened strata, whitened coordinates."""
+    """Target around an anchor: control variates, screened strata, whitened coordinates.
+
+    ``quiet`` lets the batch grow where that size is too noisy.
+    """
     if control_variates:
         screening = screen(states.distance, states.reach, rng)
+        if quiet:
+            sizes = anchor.n_directions, problem.source.n_columns
+            batch_size = quiet_batch(screening, batch_size, step, *sizes)
         strata = allocate(screening, batch_size, step)
         drift = states.drift
         order = screening.index

@@ -141,6 +141,7 @@ class StochasticSampler(Sampler):
             rng,
             control_variates=self.control_variates,
             whiten=self.preconditioner == "hessian",
+            quiet=self.batch_size is None,
         )
         return prepared, step
 

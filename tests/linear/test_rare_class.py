@@ -1,0 +1,32 @@
+"""A class of few rows: the posterior is a wall on one side and a long tail on the other.
+
+A Gaussian describes that badly, and steps and batches that suit a Gaussian are too coarse. The
+exact sampler says what the default one must find.
+"""
+
+import warnings
+
+import numpy as np
+
+from bayesmargin import BayesianLinearSVC
+from bayesmargin.errors import StepSizeWarning
+
+
+def _fitted(X, y, seed, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepSizeWarning)
+        return BayesianLinearSVC(random_state=seed, n_draws=2000, **settings).fit(X, y)
+
+
+def _weights(model):
+    coef, intercept = model._draws()
+    return np.concatenate([coef, intercept[..., None]], axis=2).reshape(len(coef), -1)
+
+
+def test_batches_are_large_enough_for_three_rows_among_two_thousand():
+    """Noise near the wall and none in the tail left the variances a seventh too small."""
+    X = np.random.default_rng(0).standard_normal((2000, 5))
+    y = (np.arange(2000) < 3).astype(int)
+    exact = _weights(_fitted(X, y, 9, sampler="hmc")).var(axis=0)
+    found = [(_weights(_fitted(X, y, seed)).var(axis=0) / exact).mean() for seed in range(3)]
+    assert np.mean(found) > 0.93
