@@ -22,13 +22,15 @@ class SteinCheck(NamedTuple):
     """Mean over coordinates of Stein's identity minus one, and its standard error.
 
     ``worst`` and ``worst_error`` are those of the single coordinate that is farthest off for its
-    error: one frozen weight of many leaves no trace in the mean.
+    error: one frozen weight of many leaves no trace in the mean. ``force`` is the mean square of
+    the gradient in the coordinate where it is largest; one for a Gaussian in its own scale.
     """
 
     bias: float
     error: float
     worst: float = 0.0
     worst_error: float = float("inf")
+    force: float = 0.0
 
 
 @jit
@@ -94,7 +96,8 @@ def stein_identity(
     error = float(each.std() / np.sqrt(count))
     # Draws of a sound chain scatter by chance alone; wilder ones are no excuse for a bias.
     chance = float(np.sqrt(2.0 / chosen.size))
-    found = SteinCheck(float(each.mean() - 1.0), min(error, WILDEST * chance))
+    force = float(np.square(gradients).mean(axis=0).max())
+    found = SteinCheck(float(each.mean() - 1.0), min(error, WILDEST * chance), force=force)
     if n_directions not in (None, size):
         return found  # coordinates are bound together, and have no identities of their own
     single = products.mean(axis=0) - 1.0
