@@ -1,6 +1,6 @@
 """One run of all chains, and what its own diagnostics make of it on the way.
 
-A step that diverges or overheats the thermostat is halved; an anchor that the warm-up contradicts
+A step that diverges, overheats the thermostat or throws a chain off is halved; an anchor that the warm-up contradicts
 is replaced by one estimated from the warm-up; chains that disagree, or hold too few effective
 draws, go on twice as long.
 """
@@ -28,6 +28,7 @@ LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
 MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback
 MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
+THROWN = 6.0  # standard deviations beyond the root of its coordinates of a length of the momentum
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
 POOR_SPREAD = 3.0  # ratio of variances
 
@@ -185,6 +186,10 @@ class Supervisor:
                 thin, made = ensemble.thin, 0
                 continue
             positions, trace = collected(ensemble.chains)
+            if not self.interrupted and _may_shrink(ensemble) and _thrown(ensemble, trace):
+                ensemble = self.warm_up(self._smaller_step(ensemble, "a chain was thrown off"))
+                thin, made = ensemble.thin, 0
+                continue
             watched = Watched(positions, self.n_jobs)
             if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
                 break
@@ -208,6 +213,19 @@ class Supervisor:
 def _may_shrink(ensemble: Ensemble) -> bool:
     """Whether the step is ours to change."""
     return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
+
+
+def _thrown(ensemble: Ensemble, trace: FloatArray) -> bool:
+    """Whether a batch kicked a momentum to a length that chance never gives it.
+
+    Far from the anchor many rows change state at once, and a batch of few of them can stand for
+    hundreds. The thermostat answers with a friction in which the chain stands still, for as many
+    draws as it takes to wear off: chains still agree, and no other check sees it.
+    """
+    if ensemble.info.get("diffusion") is None or ensemble.kept is not None:
+        return False
+    size = ensemble.chains[0].draws[0].shape[1]
+    return bool(trace[..., 0].max() > (1.0 + THROWN / np.sqrt(size)) ** 2)
 
 
 def _glance(ensemble: Ensemble, more: Callable[[FloatArray], str] | None) -> str:

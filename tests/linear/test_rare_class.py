@@ -7,6 +7,7 @@ exact sampler says what the default one must find.
 import warnings
 
 import numpy as np
+import pytest
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import StepSizeWarning
@@ -42,3 +43,17 @@ def test_steps_that_cut_corners_hand_over_to_the_exact_sampler():
         found = _weights(_fitted(X, y, seed, prior="laplace"))
         shift = (found.mean(axis=0) - exact.mean(axis=0)) / exact.std(axis=0)
         assert np.abs(shift).max() < 0.12
+
+
+def test_a_chain_that_a_wall_throws_off_is_not_kept():
+    """Its thermostat froze it for hundreds of draws, and the run was said to be good."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((2000, 5))
+    y = (X @ [1.0, -0.5, 0.2, 0.0, 0.0] - 2.2 + 0.7 * rng.standard_normal(2000) > 0).astype(int)
+    exact = _weights(_fitted(X, y, 9, sampler="hmc")).var(axis=0)
+    for seed in (0, 3):
+        with pytest.warns(StepSizeWarning, match="halved 1 time"):
+            model = BayesianLinearSVC(random_state=seed, n_draws=2000).fit(X, y)
+        assert "a chain was thrown off" in model.posterior_.attrs["notes"]
+        ratio = _weights(model).var(axis=0) / exact
+        assert 0.88 < ratio.min() < ratio.max() < 1.15
