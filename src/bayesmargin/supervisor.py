@@ -1,8 +1,8 @@
 """One run of all chains, and what its own diagnostics make of it on the way.
 
-A step that diverges, overheats the thermostat or throws a chain off is halved; an anchor that the warm-up contradicts
-is replaced by one estimated from the warm-up; chains that disagree, or hold too few effective
-draws, go on twice as long.
+A step that diverges, overheats the thermostat or throws a chain off is halved; an anchor that the
+warm-up contradicts is replaced by one estimated from the warm-up; chains that disagree, or hold too
+few effective draws, go on twice as long.
 """
 
 import time
