@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, ndtr
+from scipy.special import digamma, gammainccinv, ndtr
 
 from bayesmargin.types import FloatArray
 
 FULL_COVARIANCE = 800  # weights up to which partial_fit hands on a full covariance
 FEWEST_DRAWS = 8  # that partial_fit can go on from
+LEAST_CHANCE = 1e-6  # of a shift of the mean that a summary of earlier rows is believed to bear
+LARGEST_SHIFT = 2.0  # of all weights in root mean square, in standard deviations
 NOWHERE = 40.0  # standard deviations at which the normal density is zero in double precision
 
 
@@ -114,3 +116,32 @@ def posterior_beliefs(
             precision = np.linalg.inv(np.atleast_2d(np.cov(joint.T)))
             beliefs.append(GaussianBelief(joint.mean(axis=0), _volume(len(coef), size) * precision))
     return beliefs
+
+
+def largest_contradiction(
+    beliefs: Sequence[Belief], means: FloatArray, with_intercept: bool
+) -> float:
+    """The largest :func:`contradiction` of some priors by the means (block, weight) found."""
+    means = means if with_intercept else means[:, :-1]
+    parts = means.reshape(len(beliefs), -1)
+    return max(contradiction(*pair) for pair in zip(beliefs, parts, strict=True))
+
+
+def contradiction(belief: Belief, mean: FloatArray) -> float:
+    r"""How far a new mean is from a summary, if that cannot be right so far out; else 0.
+
+    The mean of a posterior, seen from the one before, has the covariance by which the posterior
+    shrinks, which is smaller than that before: :math:`\Delta^2 = (m' - m)^T \Lambda (m' - m)` is at
+    most about a chi-square variate of as many degrees as there are weights. Where only variances
+    are handed on, all weights may go together, and it is one such variate times their number.
+    Returned is the root of :math:`\Delta^2` over that number.
+    """
+    if not isinstance(belief, GaussianBelief) or not np.any(belief.mean):
+        return 0.0  # a prior that somebody chose, and no summary
+    shift = mean - belief.mean
+    full, size = belief.precision.ndim == 2, len(shift)
+    pull = belief.precision @ shift if full else belief.precision * shift
+    square = float(shift @ pull) / size
+    degrees = size if full else 1
+    limit = 2.0 * float(gammainccinv(0.5 * degrees, LEAST_CHANCE)) / degrees
+    return float(np.sqrt(square)) if square > max(limit, LARGEST_SHIFT**2) else 0.0

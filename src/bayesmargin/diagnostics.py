@@ -188,6 +188,9 @@ class Diagnostics:
         Whether every check passed, and the run was not cut short.
     interrupted : bool
         Whether the run was stopped by the user.
+    contradiction : float
+        How far ``partial_fit`` moved the mean of the weights, in standard deviations of the
+        posterior before (root mean square), if that is farther than its summary reaches; else 0.
     """
 
     max_rhat: float
@@ -202,6 +205,7 @@ class Diagnostics:
     converged: bool
     trustworthy: bool
     interrupted: bool = False
+    contradiction: float = 0.0
 
     @property
     def reason(self) -> str:
@@ -210,9 +214,11 @@ class Diagnostics:
             return ""
         if self.interrupted:
             return "the run was interrupted"
-        return (
-            "the sampled variances are off" if self.converged else "the chains have not converged"
-        )
+        if not self.converged:
+            return "the chains have not converged"
+        if self.contradiction > 0.0:
+            return "its rows contradict the summary of earlier ones"
+        return "the sampled variances are off"
 
     def as_dict(self) -> dict[str, Any]:
         """Figures by name."""

@@ -1,6 +1,7 @@
 """Whether draws suffice and can be trusted, and the one warning when they cannot."""
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -99,6 +100,24 @@ def diagnose(
         trustworthy=bool(converged and not biased(stein) and not interrupted),
         interrupted=interrupted,
     )
+
+
+def contradicted(found: Diagnostics, contradiction: float) -> Diagnostics:
+    """Figures of a run whose prior summarised earlier rows, and a warning if it cannot bear it.
+
+    The summary, a Gaussian, is nearly right about the middle of the posterior before and wrong far
+    out: rows of one class alone, say, leave a flat side on which a Gaussian is steep.
+    """
+    if contradiction == 0.0:
+        return found
+    warnings.warn(
+        f"these rows move the mean of the weights by {contradiction:.1f} standard deviations of "
+        "the posterior so far (root mean square), beyond what its summary by mean and covariance "
+        "can say: mix the classes in every call of partial_fit, or fit all rows together",
+        BiasWarning,
+        stacklevel=3,
+    )
+    return replace(found, contradiction=contradiction, trustworthy=False)
 
 
 def biased(stein: SteinCheck) -> bool:

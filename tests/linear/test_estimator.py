@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.errors import BayesmarginWarning
+from bayesmargin.errors import BayesmarginWarning, BiasWarning
 from bayesmargin.rows import open_rows
 
 
@@ -148,6 +148,27 @@ def test_many_small_parts_do_not_make_the_posterior_narrow():
         model.set_params(random_state=k).partial_fit(X[part], y[part], classes=[0, 1])
     ratio = model.posterior_["coef"].var(axis=(0, 1)) / spread
     assert 0.93 < ratio.mean() < 1.15
+
+
+@pytest.mark.filterwarnings("ignore::bayesmargin.errors.StepSizeWarning")
+def test_rows_that_contradict_the_summary_of_earlier_ones_are_not_certified():
+    """All rows of one class and then all of the other: half of the new ones were predicted right.
+
+    Parts in which the classes are mixed say nothing of the kind, also where the first is small.
+    """
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    X = rng.normal(size=(2000, 5)) + np.outer(2 * y - 1, [0.5, 0.3, 0.2, 0.0, 0.0])
+    model = BayesianLinearSVC(random_state=0, n_draws=300)
+    for part in (slice(0, 40), slice(40, 140), slice(140, 2000)):
+        model.partial_fit(X[part], y[part], classes=[0, 1])
+        assert model.diagnostics_.trustworthy
+    model = BayesianLinearSVC(random_state=0, n_draws=300)
+    model.partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
+    with pytest.warns(BiasWarning, match="mix the classes in every call of partial_fit"):
+        model.partial_fit(X[y == 1], y[y == 1])
+    assert model.diagnostics_.contradiction > 2.0
+    assert "contradict the summary of earlier ones" in str(model.diagnostics_)
 
 
 @pytest.mark.filterwarnings("ignore::bayesmargin.errors.BayesmarginWarning")

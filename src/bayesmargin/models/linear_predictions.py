@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.beliefs import FULL_COVARIANCE
 from bayesmargin.calibration import Link
+from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.distributed import is_collection
 from bayesmargin.inputs import require_numbers
 from bayesmargin.leading import leader_of
@@ -34,6 +35,7 @@ class LinearPredictions(BaseEstimator):
     coef_: FloatArray
     intercept_: FloatArray
     posterior_: Posterior
+    diagnostics_: Diagnostics
     link_: Link
 
     def __sklearn_is_fitted__(self) -> bool:

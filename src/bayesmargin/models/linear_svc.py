@@ -8,9 +8,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from bayesmargin.beliefs import Belief, posterior_beliefs, prior_belief
+from bayesmargin.beliefs import (
+    Belief,
+    largest_contradiction,
+    posterior_beliefs,
+    prior_belief,
+)
 from bayesmargin.calibration import Link
-from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.distributed import is_collection
 from bayesmargin.inputs import plain_labels, require_numbers
 from bayesmargin.models.linear_fit import (
@@ -34,6 +38,7 @@ from bayesmargin.sampling import Run
 from bayesmargin.saving.journal import Journal
 from bayesmargin.saving.mixin import SavedMixin
 from bayesmargin.types import FloatArray
+from bayesmargin.verdict import contradicted
 
 
 class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
@@ -218,7 +223,11 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             link = self.link_
             blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
             priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
-        return self._update(X, y, weight, priors, link)
+        self._update(X, y, weight, priors, link)
+        means = np.column_stack([self.coef_, self.intercept_])
+        farthest = largest_contradiction(priors, means, self.fit_intercept)
+        self.diagnostics_ = contradicted(self.diagnostics_, farthest)
+        return self
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
@@ -267,7 +276,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         return self
 
     def _store(self, run: Run, link: Link) -> None:
-        self.diagnostics_: Diagnostics = run.diagnostics
+        self.diagnostics_ = run.diagnostics
         self.link_ = link
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
