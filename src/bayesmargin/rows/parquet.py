@@ -229,8 +229,9 @@ def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> l
     for name, kind in schema:
         if name != label and not kind.startswith(numeric):
             raise DataError(
-                f"column {name!r} of {path} has the type {kind}: features are numbers; name it by "
-                "label= if it holds the labels, or write the file without it"
+                f"column {name!r} of {path} has the type {kind}: features are numbers; if it holds "
+                f"the labels say so (label={name!r} in open_rows, --target in the shell), or write "
+                "the file without it"
             )
     return [name for name in names if name != label]
 
