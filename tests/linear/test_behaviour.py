@@ -186,6 +186,16 @@ def test_decaying_steps_give_equally_weighted_draws():
     assert repeats[:300].sum() > repeats[-300:].sum()
 
 
+def test_decaying_steps_of_default_length_converge():
+    """The length of the run was that of the first step, a fiftieth of what the decay asks for."""
+    X, y = noisy_rows(300, 3)
+    sampler = SSGLD(schedule="polynomial")
+    assert sampler.relaxation(0.2) == pytest.approx(2500.0, rel=0.01)  # p = 50 (1 + 50 p)^(1/3)
+    model = BayesianLinearSVC(sampler=sampler, n_draws=300, random_state=0).fit(X, y)
+    assert model.diagnostics_.trustworthy
+    assert model.diagnostics_.min_bulk_ess > 200
+
+
 @pytest.mark.parametrize("preconditioner", ["adagrad", "rmsprop"])
 def test_learned_scales_report_a_sensible_temperature(preconditioner):
     X, y = noisy_rows(2000, 3)

@@ -21,6 +21,10 @@ from bayesmargin.steps import (
 )
 from bayesmargin.types import FloatArray
 
+WARMUP = 50.0  # relaxation times
+TURNS = 50  # of the iteration that finds the pace of decaying steps
+SLOWEST = 100.0  # pace, in units of that of the first step, for which a run is planned
+
 
 @dataclass(frozen=True, kw_only=True)
 class SSGLD(StochasticSampler):
@@ -82,8 +86,18 @@ class SSGLD(StochasticSampler):
         return 0.2
 
     def relaxation(self, step: float) -> float:
-        """Langevin dynamics of unit curvature forgets in ``2/h^2`` iterations."""
-        return 2.0 / step**2
+        """Langevin dynamics of unit curvature forgets in ``2/h^2`` iterations.
+
+        Of decaying steps that of the last one of the warm-up counts, which is fifty times as long;
+        where they decay too fast for any warm-up, that of the first.
+        """
+        first = pace = 2.0 / step**2
+        if self.schedule == "constant":
+            return pace
+        for _ in range(TURNS):
+            last = step_sizes(self._schedule(step), np.array([WARMUP * pace]))
+            pace = 2.0 / float(last[0]) ** 2
+        return pace if pace < SLOWEST * first else first
 
     def temperature(
         self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
