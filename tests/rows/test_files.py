@@ -151,7 +151,8 @@ def test_missing_values_are_named(tmp_path):
 
 def test_a_text_column_is_refused(tmp_path):
     parquet.write_table(pyarrow.table({"a": ["u", "v"], "y": [0, 1]}), tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"column 'a' .* features are numbers; .* --target in the shell"):
+    message = r"column 'a' .* features are numbers; .* --target in the shell"
+    with pytest.raises(ValueError, match=message):
         open_rows(tmp_path / "t.parquet", label="y")
 
 
