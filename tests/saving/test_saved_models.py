@@ -1,5 +1,7 @@
 """Saved models come back whole, or not at all."""
 
+import copy
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -304,3 +306,11 @@ def test_large_draws_are_mapped_from_a_file_again(tmp_path, monkeypatch):
     assert isinstance(loaded.posterior_["coef"], np.memmap)
     assert fitted.same(np.array(loaded.posterior_["coef"]), np.array(model.posterior_["coef"]))
     assert fitted.same(loaded.predict_votes(X), model.predict_votes(X))
+
+
+def test_a_link_of_another_size_is_refused(tmp_path):
+    model = copy.copy(fitted.model("linear"))
+    model.link_ = dataclasses.replace(model.link_, precision=np.eye(3))
+    model.save(tmp_path / "model")
+    with pytest.raises(SavedModelError, match="precision of the link"):
+        bayesmargin.load(tmp_path / "model")

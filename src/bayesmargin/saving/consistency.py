@@ -68,6 +68,8 @@ def _linear(model: Any, features: int, n_classes: int) -> None:
     _require_array(model.link_.slopes, [slopes], "f", "slopes of the link")
     _require(isinstance(model.link_.margin, float | int), "margin of the link")
     _require_number(model.link_.caution, "caution of the link")
+    if model.link_.precision is not None:
+        _require_array(model.link_.precision, [slopes + 1] * 2, "f", "precision of the link")
     _require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
 
 
