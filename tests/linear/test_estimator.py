@@ -220,6 +220,8 @@ def test_posterior_summary_and_arviz(model):
     assert data.posterior["coef"].dims == ("chain", "draw", "feature")
     assert data.posterior.attrs["C"] == "1.0"
     assert data.posterior.attrs["step"] > 0
+    assert data.posterior.attrs["sampler"] == "auto"
+    assert data.posterior.attrs["drawn_by"] == "SSGNHT"
 
 
 @pytest.mark.parametrize(

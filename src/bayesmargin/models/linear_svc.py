@@ -286,6 +286,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
         per_class = () if blocks == 1 else ("class",)
         settings = {key: str(value) for key, value in self.get_params(deep=False).items()}
+        settings["drawn_by"] = run.info["sampler"]  # "auto" and other names leave that open
         self.posterior_ = Posterior(
             {
                 "coef": coef[:, :, 0] if blocks == 1 else coef,
