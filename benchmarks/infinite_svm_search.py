@@ -37,7 +37,7 @@ CHAIN_REPEATS = {"protein": 6, "ijcnn1": 1}
 #: Length of the chains, while searching and when measured; others were not searched.
 LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
-    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1},
+    "ijcnn1": {"n_sweeps": 20, "n_draws": 10, "n_chains": 1},
 }
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
 STOCHASTIC: dict[str, dict[str, Any]] = {
@@ -64,7 +64,8 @@ GRIDS: dict[str, dict[str, dict[str, list[Any]]]] = {
         "logit": {"C": [0.01, 0.1, 1.0, 10.0]},
         "linear SVM": {"kind": ["ovr"], "C": [0.001, 0.01, 0.1, 1.0, 10.0]},
         "RBF SVM": {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3, 1.0]},
-        "mixture": {"C": [3.0, 10.0, 30.0], "n_clusters": [30, 60]},
+        "mixture": {"C": [1.0, 3.0, 10.0], "n_clusters": [60, 120], "scatter": ["auto", 10.0],
+                    "prior_scale": ["auto", 10.0]},
     },
 }  # fmt: skip
 

@@ -9,8 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
-from bayesmargin import load
-from bayesmargin.models.infinite_svc import InfiniteSVC
+from bayesmargin import DPMNLClassifier, load
+from bayesmargin.chains import n_threads
+from bayesmargin.models.infinite_svc import InfiniteSVC, classifier
 
 # Short chains: what they say about themselves is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
@@ -117,6 +118,28 @@ def test_awkward_data(case):
         X[0] = 1e9
     model = InfiniteSVC(**QUICK).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("kind", [InfiniteSVC, DPMNLClassifier])
+def test_a_column_that_was_constant_is_ignored_in_new_rows(kind):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(200, 2)), np.full(200, 3.0)])
+    y = (X[:, 0] > 0.0).astype(int)
+    model = kind(n_sweeps=20, random_state=0).fit(X, y)
+    moved = X + np.array([0.0, 0.0, 5.0])
+    np.testing.assert_array_equal(model.predict_proba(moved), model.predict_proba(X))
+    if kind is InfiniteSVC:
+        assert all(e.centre[2] == 3.0 and np.all(e.coef[:, 2] == 0.0) for e in model.experts())
+
+
+def test_all_cores_are_no_more_threads_than_cores(monkeypatch):
+    asked, run = [], classifier.run_chains
+    monkeypatch.setattr(
+        classifier, "run_chains", lambda *given: asked.append(given[-1]) or run(*given)
+    )
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    InfiniteSVC(**QUICK).set_params(n_chains=9, n_jobs=-1).fit(X, y)
+    assert asked == [n_threads(-1, 9)]
 
 
 def _table_with_flags():

@@ -13,6 +13,8 @@ from bayesmargin import DPMNLClassifier, InfiniteSVC, load
 from bayesmargin.cli.trust import diagnostics_document, trust
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 
+EXPERTS = {"mean": 1.0, "error": 0.1, "r_hat": 1.4, "effective_draws": 90.0}
+
 
 def found(r_hat, effective=90.0, n_chains=1, **more):
     figures = {"mean": -9.0, "r_hat": r_hat, "effective_draws": effective}
@@ -26,6 +28,9 @@ def found(r_hat, effective=90.0, n_chains=1, **more):
         (found(1.01, n_chains=2), True, "The chains can be trusted (worst R-hat 1.010"),
         (found(1.2), False, "The partition has NOT settled: increase n_sweeps (worst R-hat 1.200"),
         (found(1.01, 7.0), False, "The partition has NOT settled: increase n_sweeps"),
+        (found(1.01, experts=EXPERTS), False, "The experts have NOT settled: increase n_sweeps"),
+        (found(1.01, joining=24.0), True, "The chain has settled"),
+        (found(1.01, joining=30.0), False, "There are too MANY components (two would be 30 nats"),
         (found(1.01, interrupted=True), False, "The run was interrupted and should NOT be trusted"),
         (found(math.nan, math.nan), False, "Nothing tells whether the chain is stuck"),
         (found(math.inf, n_chains=2), False, "The chains are stuck at different partitions"),

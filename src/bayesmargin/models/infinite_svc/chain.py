@@ -19,6 +19,7 @@ from bayesmargin.models.infinite_svc.gaussian import (
     reset_to_prior,
     student_table,
 )
+from bayesmargin.models.infinite_svc.joining import join_components, largest_gain
 from bayesmargin.models.infinite_svc.newcomer import log_evidence
 from bayesmargin.models.infinite_svc.proposal_rows import Scratch, make_scratch
 from bayesmargin.models.infinite_svc.split_merge import split_merge
@@ -193,6 +194,25 @@ class Chain:
         self.seconds["assignments"] += middle - start
         self.seconds["split_merge"] += later - middle
         self.seconds["weights"] += end - later
+
+    def join(self, caution: float, swift: bool = False) -> int:
+        """Join components where one is more probable than two; see :mod:`.joining`."""
+        start = time.thread_time()
+        joined: int = self._call(
+            join_components,
+            self.rng,
+            self.mixture,
+            self.sides,
+            self.concentration,
+            caution,
+            swift,
+        )
+        self.seconds["split_merge"] += time.thread_time() - start
+        return joined
+
+    def joining_gain(self) -> float:
+        """How much more probable, in nats, two components would be as one; zero if none would."""
+        return float(largest_gain(self.mixture, self.sides, self.concentration))
 
     def _sweep_assignments(self) -> int:
         position = moved = 0

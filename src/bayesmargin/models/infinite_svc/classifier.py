@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.chains import n_threads
 from bayesmargin.models.infinite_svc.co_clustering import row_numbers, shared_draws
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.prediction import RULES, predict_components, predict_draws
@@ -76,6 +77,10 @@ class InfiniteSVC(MixtureClassifier):
         auxiliary components of Algorithm 8. Both target the same posterior.
     split_merge : int
         Split or merge proposals in a sweep.
+    joining : {"cautious", "eager"} or None
+        Whether components that are more probable as one are joined in the first half of burn-in.
+        "cautious": where experts lose next to nothing; "eager": wherever the posterior says so,
+        which may classify worse; None: by merge proposals alone.
     inner_steps : int
         Steps of the stochastic methods in a sweep.
     batch_size : int or None
@@ -150,6 +155,7 @@ class InfiniteSVC(MixtureClassifier):
         n_clusters: int | str = "auto",
         new_components: int | str = "exact",
         split_merge: int = 1,
+        joining: str | None = "cautious",
         inner_steps: int = 10,
         batch_size: int | None = None,
         step: float | None = None,
@@ -177,6 +183,7 @@ class InfiniteSVC(MixtureClassifier):
         self.n_clusters = n_clusters
         self.new_components = new_components
         self.split_merge = split_merge
+        self.joining = joining
         self.inner_steps = inner_steps
         self.batch_size = batch_size
         self.step = step
@@ -205,7 +212,7 @@ class InfiniteSVC(MixtureClassifier):
         """
         check_settings(self)
         X, y, labels = self._read_training(X, y)
-        workers = self.n_chains if self.n_jobs == -1 else (self.n_jobs or 1)
+        workers = 1 if self.n_jobs is None else n_threads(self.n_jobs, self.n_chains)
         with self._checkpointing(X, y) as checkpoint:
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels, shared)

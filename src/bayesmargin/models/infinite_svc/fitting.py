@@ -16,7 +16,12 @@ from bayesmargin.models.infinite_svc.chain import (
     make_rows,
     start_chain,
 )
-from bayesmargin.models.infinite_svc.settings import default_sweeps, make_method, make_scheme
+from bayesmargin.models.infinite_svc.settings import (
+    default_sweeps,
+    make_caution,
+    make_method,
+    make_scheme,
+)
 from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
 from bayesmargin.models.infinite_svc.trace import Recorder
 from bayesmargin.models.mixtures.classifier import check_sweeps, cluster_count, kept_sweeps
@@ -30,6 +35,7 @@ from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
 _WARM_PASSES = 5
+_SWIFT_SWEEPS = 5  # after which components are joined with more care
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
 _MOVING = (
@@ -53,6 +59,7 @@ class Problem:
     clusters: int
     n_sweeps: int
     burn_in: int
+    caution: float | None  #: nats that joining may cost the experts; None: no joining
     n_draws: int
     rows: Rows | None
     standardised: FloatArray | None
@@ -132,11 +139,12 @@ def make_problem(
         prior=_CONCENTRATION_PRIOR if learn else None,
     )
     rows = make_rows(covariates, design, labels, base, hinge)
+    classes = int(labels.max()) + 1
     return Problem(
         scaling=scaling,
         with_covariates=chosen,
         with_intercept=estimator.fit_intercept,
-        classes=int(labels.max()) + 1,
+        classes=classes,
         base=base,
         hinge=hinge,
         settings=settings,
@@ -144,6 +152,7 @@ def make_problem(
         clusters=clusters,
         n_sweeps=n_sweeps,
         burn_in=burn_in,
+        caution=make_caution(estimator.joining, classes, design.shape[1]),
         n_draws=estimator.n_draws,
         rows=rows,
         standardised=standardised,
@@ -169,6 +178,8 @@ def run_chain(
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
     for sweep in range(chain.sweeps, problem.n_sweeps):
         chain.sweep(learning=sweep < problem.burn_in)
+        if problem.caution is not None and sweep < problem.burn_in // 2:
+            chain.join(problem.caution, swift=sweep < _SWIFT_SWEEPS)
         if sweep < problem.burn_in:
             chain.adapt()
         recorder.note(sweep, chain)
@@ -176,6 +187,7 @@ def run_chain(
         after_sweep(recorder)
         if stop is not None and stop.is_set():
             break
+    recorder.joining = chain.joining_gain()
     page.end(partial(state_of, chain, recorder, started))
     return recorder, {"start": started, **chain.seconds}
 

@@ -31,7 +31,7 @@ def read_experts(draw: Draw, problem: Problem) -> list[Expert]:
         slopes = weights[:, : centres.shape[1]]
         constant = weights[:, -1] if problem.with_intercept else np.zeros(len(weights))
         coef = slopes / scaling.width
-        place = scaling.centre + scaling.width * centre
+        place = scaling.centre + np.where(np.isinf(scaling.width), 0.0, scaling.width) * centre
         experts.append(Expert(int(size), place, coef, constant - coef @ scaling.centre))
     return experts
 

@@ -1,5 +1,6 @@
 """From the parameters of the estimator to checked settings of a chain."""
 
+import math
 from typing import Any
 
 from bayesmargin.models.infinite_svc.births import EXACT
@@ -12,6 +13,7 @@ from bayesmargin.models.mixtures.classifier import check_sweeps
 from bayesmargin.models.settings import require_count, require_flag, require_given, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 
+JOINING = ("cautious", "eager")
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
 _LEAPFROG_STEPS = 8
 _STEP, _KICK = 0.1, 0.3  # default step of the thermostat, and the kick of a row that shortens it
@@ -56,6 +58,21 @@ def default_sweeps(rows: int, features: int) -> int:
     return int(min(MOST_SWEEPS, max(FEWEST_SWEEPS, affordable)))
 
 
+def make_caution(joining: str | None, classes: int, columns: int) -> float | None:
+    """Nats that joining two components may cost the experts: one for every weight of an expert.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.infinite_svc.settings import make_caution
+    >>> make_caution("cautious", 2, 5), make_caution("cautious", 3, 5), make_caution("eager", 2, 5)
+    (5.0, 15.0, inf)
+    """
+    if joining is None:
+        return None
+    vectors = 1 if classes == 2 else classes
+    return math.inf if joining == "eager" else float(vectors * columns)
+
+
 def make_scheme(new_components: Any) -> int:
     """Code of the way new components are born: "exact" or the number of auxiliary ones."""
     if isinstance(new_components, str) and new_components == "exact":
@@ -83,6 +100,8 @@ def check_settings(estimator: Any) -> None:
     if estimator.batch_size is not None:
         require_count("batch_size", estimator.batch_size, 1)
     require_choice("method", estimator.method, METHODS)
+    if estimator.joining is not None:
+        require_choice("joining", estimator.joining, JOINING)
     require_choice("prediction", estimator.prediction, RULES)
     for name, least in (
         ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("split_merge", 0),

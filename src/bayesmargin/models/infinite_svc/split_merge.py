@@ -37,10 +37,8 @@ import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
-from bayesmargin.models.infinite_svc.dense import copy_matrix, copy_vector
+from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
-from bayesmargin.models.infinite_svc.gaussian import refactor
-from bayesmargin.models.infinite_svc.marginal import log_marginal
 from bayesmargin.models.infinite_svc.proposal_rows import (
     Proposal,
     Scratch,
@@ -48,55 +46,23 @@ from bayesmargin.models.infinite_svc.proposal_rows import (
     fill_others,
     fill_right,
 )
-from bayesmargin.models.infinite_svc.radii import forget_radii
-from bayesmargin.models.infinite_svc.restricted import allocate, fill_sides, launch
-from bayesmargin.models.infinite_svc.state import (
-    Assignment,
-    Base,
-    Components,
-    Mixture,
-    close_slot,
-    group_members,
-    open_slot,
+from bayesmargin.models.infinite_svc.regrouping import (
+    accept_merge,
+    accept_split,
+    begin_anew,
+    log_apart,
 )
-from bayesmargin.types import IntArray
+from bayesmargin.models.infinite_svc.restricted import allocate, fill_sides, launch
+from bayesmargin.models.infinite_svc.state import Base, Components, Mixture
 
 _DOUBT = 50.0
 
 
 @inner_borrowing_jit
-def _merged(sides: Components) -> int:
-    """Slot of the scratch store that holds the union of sides 0 and 1: its last."""
-    return sides.population.shape[0] - 1
-
-
-@inner_borrowing_jit
-def _prior_log_determinant(sides: Components, base: Base) -> float:
-    """Log det of the prior scatter, from an empty scratch component."""
-    merged = _merged(sides)
-    sides.population[merged] = 0
-    sides.moment[merged, :] = 0.0
-    refactor(sides, base, merged)
-    return sides.log_determinant[merged]
-
-
-@inner_borrowing_jit
 def _log_partition_ratio(sides: Components, base: Base, concentration: float, rows: int) -> float:
     """Factors of r that do not involve the experts or the scan."""
-    empty = _prior_log_determinant(sides, base)
     left, right = sides.population[0], sides.population[1]
-    merged = _merged(sides)
-    sides.population[merged] = left + right
-    for i in range(sides.moment.shape[1]):
-        sides.moment[merged, i] = sides.moment[0, i] + sides.moment[1, i]
-    refactor(sides, base, merged)
-    value = math.log(concentration) + math.lgamma(left) + math.lgamma(right)
-    value -= math.lgamma(left + right)
-    apart = 0.0
-    for side in range(2):
-        apart += log_marginal(sides, base, side, empty)
-    value += apart
-    value -= log_marginal(sides, base, merged, empty)
+    value = log_apart(sides, 0, 1, sides, base, concentration)
     return value + math.log(left + right - 1.0) - math.log(rows - left)
 
 
@@ -106,21 +72,6 @@ def _screen(log_ratio: float) -> float:
     if log_ratio > _DOUBT:
         return log_ratio - _DOUBT
     return min(log_ratio + _DOUBT, 0.0)
-
-
-@inner_borrowing_jit
-def _install(
-    side: int, sides: Components, slot: int, components: Components, assignment: Assignment
-) -> None:
-    """Give a component the statistics of a side; radii kept for it are void."""
-    components.population[slot] = sides.population[side]
-    components.log_determinant[slot] = sides.log_determinant[side]
-    components.height[slot] = sides.height[side]
-    copy_vector(sides.moment[side], components.moment[slot])
-    copy_matrix(sides.inverse[side], components.inverse[slot])
-    copy_vector(sides.centre[side], components.centre[slot])
-    copy_vector(sides.form[side], components.form[slot])
-    forget_radii(assignment, components, slot)
 
 
 @borrowing_jit
@@ -164,58 +115,10 @@ def split_merge(
     if math.log(rng.random()) >= direction * (log_ratio - screen):
         return 0
     if splitting:
-        slot = _accept_split(rng, right, assignment, components, sides, own)
+        slot = accept_split(rng, right, assignment, components, sides, own)
         refresh_anchor(slot, mixture)
     else:
-        _accept_merge(right, assignment, components, sides, own, partner)
-    _begin_anew(rng, components, own)
+        accept_merge(right, assignment, components, sides, own, partner)
+    begin_anew(rng, components, own)
     refresh_anchor(own, mixture)
     return 1 if splitting else -1
-
-
-@inner_borrowing_jit
-def _begin_anew(rng: np.random.Generator, components: Components, slot: int) -> None:
-    """Give a component whose rows are others than before a fresh momentum and, soon, metric."""
-    components.age[slot] = 0
-    for y in range(components.weights.shape[1]):
-        for column in range(components.weights.shape[2]):
-            components.momentum[slot, y, column] = rng.standard_normal()
-
-
-@inner_borrowing_jit
-def _accept_split(
-    rng: np.random.Generator,
-    right: IntArray,
-    assignment: Assignment,
-    components: Components,
-    sides: Components,
-    own: int,
-) -> int:
-    """Write a split into the state: i's side stays in its slot, j's side gets the one returned."""
-    slot = open_slot(components)
-    for side in range(2):
-        _install(side, sides, own if side == 0 else slot, components, assignment)
-    copy_matrix(sides.weights[1], components.weights[slot])
-    components.thermostat[slot] = components.thermostat[own]
-    _begin_anew(rng, components, slot)
-    for position in range(right.shape[0]):
-        assignment.slot[right[position]] = slot
-    group_members(assignment)
-    return slot
-
-
-@inner_borrowing_jit
-def _accept_merge(
-    right: IntArray,
-    assignment: Assignment,
-    components: Components,
-    sides: Components,
-    own: int,
-    partner: int,
-) -> None:
-    """Write a merge into the state: the rows of j's component join that of i."""
-    for position in range(right.shape[0]):
-        assignment.slot[right[position]] = own
-    _install(_merged(sides), sides, own, components, assignment)
-    close_slot(components, partner)
-    group_members(assignment)

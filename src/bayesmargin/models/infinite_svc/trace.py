@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from bayesmargin.models.infinite_svc.chain import Chain
 from bayesmargin.models.infinite_svc.marginal import log_marginals
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
-from bayesmargin.models.mixtures.convergence import EXPERTS, trace_report
+from bayesmargin.models.mixtures.convergence import EXPERTS, JOINING, trace_report
 from bayesmargin.types import IntArray
 
 _MOST_LABELS = 200_000_000
@@ -39,6 +39,7 @@ class Recorder:
     experts: list[float] = dataclasses.field(default_factory=list)
     draws: list[Draw] = dataclasses.field(default_factory=list)
     labels: list[IntArray] = dataclasses.field(default_factory=list)
+    joining: float = 0.0  #: nats that two components would gain as one, at the end
 
     def note(self, sweep: int, chain: Chain) -> None:
         """Record the state after a sweep."""
@@ -74,4 +75,5 @@ def summarise(recorders: list[Recorder], kept: slice) -> dict[str, Any]:
         spread = float(experts.std() / math.sqrt(report[EXPERTS]["effective_draws"]))
         report[EXPERTS]["error"] = spread
         report["moved"] = float(np.mean(moved))
+        report[JOINING] = max(recorder.joining for recorder in recorders)
     return report

@@ -20,6 +20,9 @@ WORST_RHAT = 1.5
 #: how far it may be from one, beside four of its errors, to be trusted and without a warning.
 EXPERTS = "experts"
 TOLERATED_SPREAD, WORST_SPREAD = 0.1, 0.25
+#: Name of the figure for components that would be more probable as one, in nats: below ten after
+#: every sweep of chains that have settled, thousands in chains that are stuck.
+JOINING, MOST_JOINING = "joining", 25.0
 FEWEST_ACCEPTED = 0.2  # share of the trajectories of weights; 0.65 is best, and 0.9 usual here
 LET_ROWS_MOVE = (
     "columns of few distinct values, such as 0 and 1, make every combination of their values a "
@@ -137,11 +140,21 @@ def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
             "chain, and differs between them): predictions average over them, but the number of "
             f"components and the co-clustering should not be trusted; {LET_ROWS_MOVE}"
         )
+    elif report.get(JOINING, 0.0) > MOST_JOINING:
+        message = (
+            f"two components would be more probable as one, by {report[JOINING]:,.0f} nats, and "
+            "chains of this length do not join them: predictions may still be good, but the number "
+            "of components and the co-clustering should not be trusted; joining='eager' joins them"
+        )
     elif value > WORST_RHAT:
         message = (
             f"the partition has not settled (R-hat {value:.2f} for the trace of {worst}): "
             "predictions may still be good, but the number of components and the co-clustering "
             "should not be trusted; increase n_sweeps"
+            if worst != EXPERTS
+            else f"the experts have not settled (R-hat {value:.2f} for their spread): predictions "
+            "may still be good, but their weights should not be trusted; increase n_sweeps or "
+            "inner_steps"
         )
     elif any(math.isnan(found) for found in named.values()):
         message = (

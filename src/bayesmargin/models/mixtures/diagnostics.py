@@ -9,6 +9,8 @@ import numpy as np
 from bayesmargin.models.mixtures.convergence import (
     EXPERTS,
     FEWEST_ACCEPTED,
+    JOINING,
+    MOST_JOINING,
     right_spread,
     settled,
 )
@@ -21,7 +23,8 @@ class MixtureDiagnostics(dict[str, Any]):
     changed component in a sweep, "accepted" that of the trajectories of weights that were accepted
     (where these are the only way to move them), and "interrupted" is there, and True, after Ctrl-C.
     "experts" is the ratio of Stein's identity for their weights, with the "error" of its mean: one
-    if they are as wide as their law says.
+    if they are as wide as their law says. "joining" is how much more probable, in nats, two
+    components would be as one at the end of a chain, zero if none would.
 
     Examples
     --------
@@ -53,12 +56,16 @@ class MixtureDiagnostics(dict[str, Any]):
         if not self.quantities:
             return None
         found = all(settled(part, self._n_chains) for part in self.quantities.values())
-        right = self._spread_is_right and self._weights_move
+        right = self._spread_is_right and self._weights_move and self._joined
         return found and right and not self.get("interrupted", False)
 
     @property
     def _weights_move(self) -> bool:
         return not self.get("accepted", 1.0) < FEWEST_ACCEPTED
+
+    @property
+    def _joined(self) -> bool:
+        return not self.get(JOINING, 0.0) > MOST_JOINING
 
     @property
     def _spread_is_right(self) -> bool:
@@ -83,20 +90,27 @@ class MixtureDiagnostics(dict[str, Any]):
         fewest = min(self.quantities[name]["effective_draws"] for name in known)
         if not self.trustworthy:
             figures += f"; {fewest:.0f} effective sweeps at least"
-        return f"{self._verdict()} ({figures}; {size})."
+        return f"{self._verdict(worst)} ({figures}; {size})."
 
-    def _verdict(self) -> str:
-        """What the figures say of the chains; of one alone R-hat compares the halves only."""
+    def _verdict(self, worst: str) -> str:
+        """What the figures say of the chains; of one alone R-hat compares the halves only.
+
+        ``worst`` is the quantity with the largest R-hat.
+        """
         if self.get("interrupted", False):
             return "The run was interrupted and should NOT be trusted: fit again in full"
         if not self._weights_move:
             share = 100.0 * self["accepted"]
             return f"The weights hardly move, {share:.0f}% accepted, and should NOT be trusted"
+        if not self._joined:
+            gain = f"{self[JOINING]:,.0f} nats"
+            return f"There are too MANY components (two would be {gain} more probable as one)"
         if not self._spread_is_right:
             ratio = self[EXPERTS]["mean"]
             return f"The experts do NOT have the right spread (Stein's ratio {ratio:.2f} and not 1)"
         if not self.trustworthy:
-            return "The partition has NOT settled: increase n_sweeps"
+            what = "experts have" if worst == EXPERTS else "partition has"
+            return f"The {what} NOT settled: increase n_sweeps"
         if self._n_chains > 1:
             return "The chains can be trusted"
         return (

@@ -14,7 +14,10 @@ _MOST_CLUSTERS = 100
 
 
 class Scaling(NamedTuple):
-    """Centre and width of every feature; a constant feature has width 1 and becomes 0."""
+    """Centre and width of every feature; a constant one has infinite width and becomes 0.
+
+    So it does in new rows, whatever its value there: nothing was learned about it.
+    """
 
     centre: FloatArray
     width: FloatArray
@@ -29,7 +32,7 @@ def fit_scaling(X: FloatArray) -> Scaling:
     """Means and standard deviations, safe for constant columns."""
     centre, width = X.mean(axis=0), X.std(axis=0)
     tiny = width <= 1e-10 * np.maximum(np.abs(centre), 1e-300)
-    return Scaling(centre, np.where(tiny | (width == 0), 1.0, width))
+    return Scaling(centre, np.where(tiny | (width == 0), np.inf, width))
 
 
 def default_clusters(rows: int) -> int:

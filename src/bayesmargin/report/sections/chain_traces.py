@@ -7,7 +7,9 @@ import numpy as np
 
 from bayesmargin.models.mixtures.convergence import (
     EXPERTS,
+    JOINING,
     LET_ROWS_MOVE,
+    MOST_JOINING,
     right_spread,
     settled,
     trace_report,
@@ -46,6 +48,12 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
         return False, "the run was interrupted: fit again in full."
     chains = len(np.atleast_2d(context.estimator.n_components_))
     known = {name: part for name, part in figures.items() if not math.isnan(part["r_hat"])}
+    if context.estimator.diagnostics_.get(JOINING, 0.0) > MOST_JOINING:
+        gain = context.estimator.diagnostics_[JOINING]
+        return (
+            False,
+            f"there are too many components: two would be {gain:,.0f} nats more probable as one.",
+        )
     bad = [NAMES[name] for name, part in known.items() if not settled(part, chains)]
     if bad:
         return False, f"the chain has not settled yet (see the {' and the '.join(bad)})."
@@ -117,6 +125,11 @@ def components(context: Context) -> Markup:
 def _advice(estimator: Any) -> str:
     if (getattr(estimator, "diagnostics_", None) or {}).get("moved") == 0.0:
         return f"Fit again with another random_state and compare; {LET_ROWS_MOVE}."
+    if (getattr(estimator, "diagnostics_", None) or {}).get(JOINING, 0.0) > MOST_JOINING:
+        return (
+            "joining='eager' joins such components early in the chain. Compare the accuracy of "
+            "both: where Gaussians do not fit the rows, fewer components may classify worse."
+        )
     burn_in = " (half of them are burn-in)" if estimator.burn_in is None else ""
     several = ", and start several chains with n_chains: predictions average over them"
     return (

@@ -1,0 +1,198 @@
+r"""Components that describe the same rows are joined while the chain looks for its place.
+
+A merge of :mod:`.split_merge` must find the present division among those that a split would
+propose. With some thousand rows it hardly ever does, and a chain that starts with too many
+components keeps them. In the first half of burn-in, where the chain has no law to keep, it need
+not: two components become one where that is the more probable. For two components with allocation
+Z of their rows, against one with the experts' weights of the larger,
+
+.. math::
+
+   \log\frac{p(\text{one})}{p(\text{two})} \approx
+   -\log\frac{\alpha_0\,\Gamma(n_i)\Gamma(n_j)}{\Gamma(n_i+n_j)}\frac{t(X_i)\,t(X_j)}{t(X_{ij})}
+   + \sum_{d \in j} \log\frac{\psi_d(\eta_i)}{\psi_d(\eta_j)}
+   + \sum_{d \in i,j} \log p(z_d \mid z_{-d}, \eta) .
+
+The last sum is what the present allocation has of the probability of all: a division of rows that
+nothing tells apart is one among :math:`2^n`. Without it components that overlap are joined as well.
+The first sweeps, which are *swift*, do so: cells of the k-means start that cut one cloud in many
+are each sharper than a union of two, and would melt slowly. What the law does not want joined is
+split again later, which is the easier direction.
+
+The experts of a union may lose ``caution`` nats. Gaussians that do not fit the rows well can be
+so much surer of their union than many rows of labels are of the contrary that the posterior itself
+classifies worse than a chain that has not arrived there. Joining with caution leaves that alone.
+
+After burn-in the largest gain is a diagnostic: a chain that has settled has none that is large,
+since it would have joined the two, or the law wants them apart.
+"""
+
+import math
+
+import numpy as np
+
+from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
+from bayesmargin.models.infinite_svc.anchor import refresh_anchor
+from bayesmargin.models.infinite_svc.dense import dot
+from bayesmargin.models.infinite_svc.expert_proposal import total_log_psi
+from bayesmargin.models.infinite_svc.experts import log_psi
+from bayesmargin.models.infinite_svc.gaussian import (
+    fill_features,
+    log_share,
+    log_share_without,
+)
+from bayesmargin.models.infinite_svc.regrouping import accept_merge, begin_anew, log_apart
+from bayesmargin.models.infinite_svc.state import Components, Mixture
+from bayesmargin.types import FloatArray, IntArray
+
+_ASKED = 5  # members of a component whose rival is looked at
+
+
+@inner_borrowing_jit
+def _log_weight(
+    d: int, slot: int, member: bool, mixture: Mixture, features: FloatArray, scores: FloatArray
+) -> float:
+    """Log of the weight that a visit to row d gives to a component."""
+    rows, _, components, base, hinge = mixture
+    square = max(0.0, dot(components.form[slot], features))
+    if member:
+        value = log_share_without(components, base, slot, square)
+    else:
+        value = log_share(components, base, slot, square)
+    return value + log_psi(components.weights[slot], rows.design[d], rows.labels[d], hinge, scores)
+
+
+@inner_borrowing_jit
+def _rival(d: int, mixture: Mixture, features: FloatArray, scores: FloatArray) -> int:
+    """The component of at least two rows that row d would move to."""
+    components, own = mixture.components, mixture.assignment.slot[d]
+    fill_features(mixture.rows.covariates[d], features)
+    best, rival = -np.inf, own
+    for position in range(components.size[0]):
+        slot = components.order[position]
+        if slot != own and components.population[slot] > 1:
+            value = _log_weight(d, slot, False, mixture, features, scores)
+            if value > best:
+                best, rival = value, slot
+    return rival
+
+
+@inner_borrowing_jit
+def _log_allocation(
+    own: int, other: int, floor: float, mixture: Mixture, features: FloatArray, scores: FloatArray
+) -> float:
+    """Log probability that the members of a component are in it and not in the other.
+
+    Ends early, below ``floor``, when it is clear that the sum will be.
+    """
+    assignment = mixture.assignment
+    total = 0.0
+    for position in range(assignment.start[own], assignment.start[own + 1]):
+        d = assignment.members[position]
+        fill_features(mixture.rows.covariates[d], features)
+        gap = _log_weight(d, other, False, mixture, features, scores)
+        gap -= _log_weight(d, own, True, mixture, features, scores)
+        total -= max(gap, 0.0) + math.log1p(math.exp(-abs(gap)))
+        if total < floor:
+            break
+    return total
+
+
+@inner_jit
+def _members(slot: int, mixture: Mixture) -> IntArray:
+    start = mixture.assignment.start
+    return mixture.assignment.members[start[slot] : start[slot + 1]]
+
+
+@inner_jit
+def log_gain(
+    own: int,
+    partner: int,
+    mixture: Mixture,
+    sides: Components,
+    concentration: float,
+    caution: float,
+    swift: bool,
+) -> float:
+    """Log of how much more probable one component is than two; minus infinity where it is not.
+
+    The experts may lose ``caution`` nats in it, and ``swift`` counts the present allocation alone.
+    The union is left in the last slot of ``sides``.
+    """
+    rows, _, components, base, hinge = mixture
+    gain = -log_apart(components, own, partner, sides, base, concentration)
+    if gain <= 0.0:
+        return -np.inf
+    members = _members(partner, mixture)
+    experts = total_log_psi(members, rows, hinge, components.weights[own])
+    experts -= total_log_psi(members, rows, hinge, components.weights[partner])
+    gain += experts
+    if gain <= 0.0 or experts < -caution:
+        return -np.inf
+    if swift:
+        return gain
+    features = np.empty(components.form.shape[1])
+    scores = np.empty(components.weights.shape[1])
+    gain += _log_allocation(partner, own, -gain, mixture, features, scores)
+    if gain > 0.0:
+        gain += _log_allocation(own, partner, -gain, mixture, features, scores)
+    return gain if gain > 0.0 else -np.inf
+
+
+@jit
+def join_components(
+    rng: np.random.Generator,
+    mixture: Mixture,
+    sides: Components,
+    concentration: float,
+    caution: float,
+    swift: bool,
+) -> int:
+    """Offer every component to the one that a row of its would move to; returns how many joined."""
+    _, assignment, components, _, _ = mixture
+    features = np.empty(components.form.shape[1])
+    scores = np.empty(components.weights.shape[1])
+    joined, position = 0, components.size[0] - 1
+    while position >= 0:
+        slot = components.order[position]
+        count = components.population[slot]
+        d = assignment.members[assignment.start[slot] + int(rng.random() * count)]
+        rival = _rival(d, mixture, features, scores)
+        if count > 1 and rival != slot:
+            own, partner = slot, rival
+            if components.population[own] < components.population[partner]:
+                own, partner = rival, slot
+            if log_gain(own, partner, mixture, sides, concentration, caution, swift) > 0.0:
+                members = _members(partner, mixture).copy()
+                accept_merge(members, assignment, components, sides, own, partner)
+                begin_anew(rng, components, own)
+                refresh_anchor(own, mixture)
+                joined += 1
+        position = min(position, components.size[0]) - 1
+    return joined
+
+
+@jit
+def largest_gain(mixture: Mixture, sides: Components, concentration: float) -> float:
+    """Largest :func:`log_gain` of pairs that compete for rows; zero if none is positive."""
+    _, assignment, components, _, _ = mixture
+    features = np.empty(components.form.shape[1])
+    scores = np.empty(components.weights.shape[1])
+    best = 0.0
+    for position in range(components.size[0]):
+        slot = components.order[position]
+        count = components.population[slot]
+        stride = max(1, count // _ASKED)
+        last = slot
+        for member in range(stride // 2, count, stride):
+            d = assignment.members[assignment.start[slot] + member]
+            rival = _rival(d, mixture, features, scores)
+            if count == 1 or rival in (slot, last):
+                continue
+            last = rival
+            own, partner = slot, rival
+            if components.population[own] < components.population[partner]:
+                own, partner = rival, slot
+            gain = log_gain(own, partner, mixture, sides, concentration, np.inf, False)
+            best = max(best, gain)
+    return best
