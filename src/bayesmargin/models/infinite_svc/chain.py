@@ -195,17 +195,11 @@ class Chain:
         self.seconds["split_merge"] += later - middle
         self.seconds["weights"] += end - later
 
-    def join(self, caution: float, swift: bool = False) -> int:
+    def join(self, caution: float) -> int:
         """Join components where one is more probable than two; see :mod:`.joining`."""
         start = time.thread_time()
         joined: int = self._call(
-            join_components,
-            self.rng,
-            self.mixture,
-            self.sides,
-            self.concentration,
-            caution,
-            swift,
+            join_components, self.rng, self.mixture, self.sides, self.concentration, caution
         )
         self.seconds["split_merge"] += time.thread_time() - start
         return joined

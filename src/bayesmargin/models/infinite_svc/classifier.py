@@ -78,9 +78,9 @@ class InfiniteSVC(MixtureClassifier):
     split_merge : int
         Split or merge proposals in a sweep.
     joining : {"cautious", "eager"} or None
-        Whether components that are more probable as one are joined in the first half of burn-in.
-        "cautious": where experts lose next to nothing; "eager": wherever the posterior says so,
-        which may classify worse; None: by merge proposals alone.
+        Whether components that are more probable as one are joined in the first ten sweeps (or
+        the first half of burn-in). "cautious": where experts lose next to nothing; "eager":
+        wherever the posterior gains, which may classify worse; None: by merge proposals alone.
     inner_steps : int
         Steps of the stochastic methods in a sweep.
     batch_size : int or None

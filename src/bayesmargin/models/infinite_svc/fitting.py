@@ -35,7 +35,7 @@ from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
 _WARM_PASSES = 5
-_SWIFT_SWEEPS = 5  # after which components are joined with more care
+_JOINING_SWEEPS = 10
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
 _MOVING = (
@@ -178,8 +178,8 @@ def run_chain(
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
     for sweep in range(chain.sweeps, problem.n_sweeps):
         chain.sweep(learning=sweep < problem.burn_in)
-        if problem.caution is not None and sweep < problem.burn_in // 2:
-            chain.join(problem.caution, swift=sweep < _SWIFT_SWEEPS)
+        if problem.caution is not None and sweep < min(problem.burn_in // 2, _JOINING_SWEEPS):
+            chain.join(problem.caution)
         if sweep < problem.burn_in:
             chain.adapt()
         recorder.note(sweep, chain)

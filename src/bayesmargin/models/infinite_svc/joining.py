@@ -2,29 +2,27 @@ r"""Components that describe the same rows are joined while the chain looks for 
 
 A merge of :mod:`.split_merge` must find the present division among those that a split would
 propose. With some thousand rows it hardly ever does, and a chain that starts with too many
-components keeps them. In the first half of burn-in, where the chain has no law to keep, it need
-not: two components become one where that is the more probable. For two components with allocation
-Z of their rows, against one with the experts' weights of the larger,
+components keeps them. In the first sweeps, where the chain has no law to keep, it need not: two
+components become one where that is the more probable. With the experts' weights of the larger,
 
 .. math::
 
-   \log\frac{p(\text{one})}{p(\text{two})} \approx
+   \log\frac{p(\text{one})}{p(\text{two})} =
    -\log\frac{\alpha_0\,\Gamma(n_i)\Gamma(n_j)}{\Gamma(n_i+n_j)}\frac{t(X_i)\,t(X_j)}{t(X_{ij})}
    + \sum_{d \in j} \log\frac{\psi_d(\eta_i)}{\psi_d(\eta_j)}
-   + \sum_{d \in i,j} \log p(z_d \mid z_{-d}, \eta) .
 
-The last sum is what the present allocation has of the probability of all: a division of rows that
-nothing tells apart is one among :math:`2^n`. Without it components that overlap are joined as well.
-The first sweeps, which are *swift*, do so: cells of the k-means start that cut one cloud in many
-are each sharper than a union of two, and would melt slowly. What the law does not want joined is
-split again later, which is the easier direction.
+(the evidence for the weights of j, which are at their best on their rows, is left out in favour of
+two). This is said of the present division. Where components overlap there are many such, and all
+together may be more probable than one component: what was joined too much is split again in the
+rest of burn-in, which is the easier direction.
 
 The experts of a union may lose ``caution`` nats. Gaussians that do not fit the rows well can be
 so much surer of their union than many rows of labels are of the contrary that the posterior itself
 classifies worse than a chain that has not arrived there. Joining with caution leaves that alone.
 
-After burn-in the largest gain is a diagnostic: a chain that has settled has none that is large,
-since it would have joined the two, or the law wants them apart.
+At the end the largest gain is a diagnostic, with the part that the division has in all,
+:math:`\sum_{d \in i,j} \log p(z_d \mid z_{-d}, \eta)`, added: a chain that has settled has none
+that is large, since it would have joined the two, or the law wants them apart.
 """
 
 import math
@@ -105,19 +103,18 @@ def _members(slot: int, mixture: Mixture) -> IntArray:
 
 
 @inner_jit
-def log_gain(
+def _log_union(
     own: int,
     partner: int,
     mixture: Mixture,
     sides: Components,
     concentration: float,
     caution: float,
-    swift: bool,
 ) -> float:
-    """Log of how much more probable one component is than two; minus infinity where it is not.
+    """Log of how much more probable one component is than two, divided as they are.
 
-    The experts may lose ``caution`` nats in it, and ``swift`` counts the present allocation alone.
-    The union is left in the last slot of ``sides``.
+    Minus infinity where it is not, or where the experts lose more than ``caution`` nats. The union
+    is left in the last slot of ``sides``.
     """
     rows, _, components, base, hinge = mixture
     gain = -log_apart(components, own, partner, sides, base, concentration)
@@ -126,17 +123,15 @@ def log_gain(
     members = _members(partner, mixture)
     experts = total_log_psi(members, rows, hinge, components.weights[own])
     experts -= total_log_psi(members, rows, hinge, components.weights[partner])
-    gain += experts
-    if gain <= 0.0 or experts < -caution:
-        return -np.inf
-    if swift:
-        return gain
-    features = np.empty(components.form.shape[1])
-    scores = np.empty(components.weights.shape[1])
-    gain += _log_allocation(partner, own, -gain, mixture, features, scores)
-    if gain > 0.0:
-        gain += _log_allocation(own, partner, -gain, mixture, features, scores)
-    return gain if gain > 0.0 else -np.inf
+    return gain + experts if experts > -min(caution, gain) else -np.inf
+
+
+@inner_borrowing_jit
+def _ordered(slot: int, rival: int, components: Components) -> tuple[int, int]:
+    """Two components, the larger first: its weights are kept."""
+    if components.population[slot] < components.population[rival]:
+        return rival, slot
+    return slot, rival
 
 
 @jit
@@ -146,7 +141,6 @@ def join_components(
     sides: Components,
     concentration: float,
     caution: float,
-    swift: bool,
 ) -> int:
     """Offer every component to the one that a row of its would move to; returns how many joined."""
     _, assignment, components, _, _ = mixture
@@ -159,10 +153,8 @@ def join_components(
         d = assignment.members[assignment.start[slot] + int(rng.random() * count)]
         rival = _rival(d, mixture, features, scores)
         if count > 1 and rival != slot:
-            own, partner = slot, rival
-            if components.population[own] < components.population[partner]:
-                own, partner = rival, slot
-            if log_gain(own, partner, mixture, sides, concentration, caution, swift) > 0.0:
+            own, partner = _ordered(slot, rival, components)
+            if _log_union(own, partner, mixture, sides, concentration, caution) > 0.0:
                 members = _members(partner, mixture).copy()
                 accept_merge(members, assignment, components, sides, own, partner)
                 begin_anew(rng, components, own)
@@ -174,7 +166,7 @@ def join_components(
 
 @jit
 def largest_gain(mixture: Mixture, sides: Components, concentration: float) -> float:
-    """Largest :func:`log_gain` of pairs that compete for rows; zero if none is positive."""
+    """Largest gain of a pair that competes for rows, all divisions counted; zero if none gains."""
     _, assignment, components, _, _ = mixture
     features = np.empty(components.form.shape[1])
     scores = np.empty(components.weights.shape[1])
@@ -190,9 +182,10 @@ def largest_gain(mixture: Mixture, sides: Components, concentration: float) -> f
             if count == 1 or rival in (slot, last):
                 continue
             last = rival
-            own, partner = slot, rival
-            if components.population[own] < components.population[partner]:
-                own, partner = rival, slot
-            gain = log_gain(own, partner, mixture, sides, concentration, np.inf, False)
+            own, partner = _ordered(slot, rival, components)
+            gain = _log_union(own, partner, mixture, sides, concentration, np.inf)
+            for one, other in ((own, partner), (partner, own)):
+                if gain > best:
+                    gain += _log_allocation(one, other, best - gain, mixture, features, scores)
             best = max(best, gain)
     return best
