@@ -37,7 +37,7 @@ CHAIN_REPEATS = {"protein": 6, "ijcnn1": 1}
 #: Length of the chains, while searching and when measured; others were not searched.
 LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
-    "ijcnn1": {"n_sweeps": 20, "n_draws": 10, "n_chains": 1},
+    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1},
 }
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
 STOCHASTIC: dict[str, dict[str, Any]] = {
