@@ -142,7 +142,7 @@ def join_components(
     concentration: float,
     caution: float,
 ) -> int:
-    """Offer every component to the one that a row of its would move to; returns how many joined."""
+    """Offer every component to the rival for one of its rows; returns how many were joined."""
     _, assignment, components, _, _ = mixture
     features = np.empty(components.form.shape[1])
     scores = np.empty(components.weights.shape[1])
