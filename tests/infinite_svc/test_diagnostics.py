@@ -11,8 +11,11 @@ from sklearn.datasets import make_moons
 
 from bayesmargin import DPMNLClassifier, InfiniteSVC, load
 from bayesmargin.cli.trust import diagnostics_document, trust
+from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.models.mixtures.convergence import warn_if_unsettled
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 
+RESTLESS = {"mean": 1.0, "r_hat": 1.8, "effective_draws": 3.0}
 EXPERTS = {"mean": 1.0, "error": 0.1, "r_hat": 1.4, "effective_draws": 90.0}
 
 
@@ -73,3 +76,16 @@ def test_runs_too_short_to_judge_are_not_doubtful():
     X, y = make_moons(60, noise=0.2, random_state=0)
     model = InfiniteSVC(n_sweeps=8, random_state=0).fit(X, y)
     assert trust(model)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"partition": RESTLESS}, "the partition has not settled.*co-clustering"),
+        ({"experts": {**RESTLESS, "error": 0.1}}, "the experts have not settled.*their weights"),
+        ({"partition": RESTLESS, "joining": 400.0}, "more probable as one, by 400 nats"),
+    ],
+)
+def test_one_warning_says_what_is_wrong(figures, words):
+    with pytest.warns(ConvergenceWarning, match=words):
+        warn_if_unsettled(figures, 50)

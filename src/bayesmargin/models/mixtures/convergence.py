@@ -22,7 +22,8 @@ EXPERTS = "experts"
 TOLERATED_SPREAD, WORST_SPREAD = 0.1, 0.25
 #: Name of the figure for components that would be more probable as one, in nats: below ten after
 #: every sweep of chains that have settled, thousands in chains that are stuck.
-JOINING, MOST_JOINING = "joining", 25.0
+JOINING = "joining"
+_MOST_JOINING = 25.0
 FEWEST_ACCEPTED = 0.2  # share of the trajectories of weights; 0.65 is best, and 0.9 usual here
 LET_ROWS_MOVE = (
     "columns of few distinct values, such as 0 and 1, make every combination of their values a "
@@ -107,6 +108,18 @@ def right_spread(figures: Mapping[str, float], tolerance: float = TOLERATED_SPRE
     return bool(abs(figures["mean"] - 1.0) <= tolerance + 4.0 * figures["error"])
 
 
+def too_many(report: Mapping[str, Any]) -> bool:
+    """Whether two components would be much more probable as one.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.convergence import too_many
+    >>> too_many({"joining": 7.5}), too_many({"joining": 300.0}), too_many({})
+    (False, True, False)
+    """
+    return bool(report.get(JOINING, 0.0) > _MOST_JOINING)
+
+
 def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
     """R-hat of chains under way, for a display; empty as long as there is too little to go by.
 
@@ -140,21 +153,23 @@ def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
             "chain, and differs between them): predictions average over them, but the number of "
             f"components and the co-clustering should not be trusted; {LET_ROWS_MOVE}"
         )
-    elif report.get(JOINING, 0.0) > MOST_JOINING:
+    elif too_many(report):
         message = (
             f"two components would be more probable as one, by {report[JOINING]:,.0f} nats, and "
             "chains of this length do not join them: predictions may still be good, but the number "
             "of components and the co-clustering should not be trusted; joining='eager' joins them"
+        )
+    elif value > WORST_RHAT and worst == EXPERTS:
+        message = (
+            f"the experts have not settled (R-hat {value:.2f} for their spread): predictions may "
+            "still be good, but their weights should not be trusted; increase n_sweeps or "
+            "inner_steps"
         )
     elif value > WORST_RHAT:
         message = (
             f"the partition has not settled (R-hat {value:.2f} for the trace of {worst}): "
             "predictions may still be good, but the number of components and the co-clustering "
             "should not be trusted; increase n_sweeps"
-            if worst != EXPERTS
-            else f"the experts have not settled (R-hat {value:.2f} for their spread): predictions "
-            "may still be good, but their weights should not be trusted; increase n_sweeps or "
-            "inner_steps"
         )
     elif any(math.isnan(found) for found in named.values()):
         message = (

@@ -10,9 +10,9 @@ from bayesmargin.models.mixtures.convergence import (
     EXPERTS,
     FEWEST_ACCEPTED,
     JOINING,
-    MOST_JOINING,
     right_spread,
     settled,
+    too_many,
 )
 
 
@@ -56,16 +56,12 @@ class MixtureDiagnostics(dict[str, Any]):
         if not self.quantities:
             return None
         found = all(settled(part, self._n_chains) for part in self.quantities.values())
-        right = self._spread_is_right and self._weights_move and self._joined
+        right = self._spread_is_right and self._weights_move and not too_many(self)
         return found and right and not self.get("interrupted", False)
 
     @property
     def _weights_move(self) -> bool:
         return not self.get("accepted", 1.0) < FEWEST_ACCEPTED
-
-    @property
-    def _joined(self) -> bool:
-        return not self.get(JOINING, 0.0) > MOST_JOINING
 
     @property
     def _spread_is_right(self) -> bool:
@@ -102,7 +98,7 @@ class MixtureDiagnostics(dict[str, Any]):
         if not self._weights_move:
             share = 100.0 * self["accepted"]
             return f"The weights hardly move, {share:.0f}% accepted, and should NOT be trusted"
-        if not self._joined:
+        if too_many(self):
             gain = f"{self[JOINING]:,.0f} nats"
             return f"There are too MANY components (two would be {gain} more probable as one)"
         if not self._spread_is_right:

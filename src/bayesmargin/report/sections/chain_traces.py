@@ -9,9 +9,9 @@ from bayesmargin.models.mixtures.convergence import (
     EXPERTS,
     JOINING,
     LET_ROWS_MOVE,
-    MOST_JOINING,
     right_spread,
     settled,
+    too_many,
     trace_report,
 )
 from bayesmargin.report import charts
@@ -48,7 +48,7 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
         return False, "the run was interrupted: fit again in full."
     chains = len(np.atleast_2d(context.estimator.n_components_))
     known = {name: part for name, part in figures.items() if not math.isnan(part["r_hat"])}
-    if context.estimator.diagnostics_.get(JOINING, 0.0) > MOST_JOINING:
+    if too_many(context.estimator.diagnostics_):
         gain = context.estimator.diagnostics_[JOINING]
         return (
             False,
@@ -125,7 +125,7 @@ def components(context: Context) -> Markup:
 def _advice(estimator: Any) -> str:
     if (getattr(estimator, "diagnostics_", None) or {}).get("moved") == 0.0:
         return f"Fit again with another random_state and compare; {LET_ROWS_MOVE}."
-    if (getattr(estimator, "diagnostics_", None) or {}).get(JOINING, 0.0) > MOST_JOINING:
+    if too_many(getattr(estimator, "diagnostics_", None) or {}):
         return (
             "joining='eager' joins such components early in the chain. Compare the accuracy of "
             "both: where Gaussians do not fit the rows, fewer components may classify worse."
