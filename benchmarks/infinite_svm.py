@@ -7,7 +7,8 @@ Usage::
 
 Every row is measured here; the printed figures of the paper stand in their own column. Settings
 come from ``results/infinite_svm_search_NAME.json``, chosen on training rows alone, the same for
-both weights samplers. With ``--models`` the rows of other models are kept as they were measured.
+both weights samplers. No link to probabilities is learned, for it would change no class. With
+``--models`` the rows of other models are kept as they were measured.
 Times are processor seconds, so other work on the machine does not count; kernels are compiled by a
 small fit before. Run it with one BLAS and OpenMP thread
 (``OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1``): everything compared uses one core.
@@ -26,7 +27,7 @@ from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load, peer
-from infinite_svm_search import LENGTH, STOCHASTIC
+from infinite_svm_search import LENGTH, STOCHASTIC, UNCALIBRATED
 from reporting import RESULTS, print_table
 
 PEERS = ("logit", "linear SVM", "RBF SVM")
@@ -50,7 +51,7 @@ def chosen(name: str, model: str) -> dict[str, Any]:
 
 def mixture(name: str, method: str, seed: int, quick: bool) -> InfiniteSVC:
     """Infinite SVM with the chosen settings."""
-    settings = {**LENGTH[name], **chosen(name, "mixture")}
+    settings = {**LENGTH[name], **UNCALIBRATED, **chosen(name, "mixture")}
     settings |= STOCHASTIC[name] if method != "gibbs" else {}
     if quick:
         settings["n_sweeps"] = 10

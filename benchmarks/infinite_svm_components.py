@@ -27,7 +27,10 @@ SAMPLERS = {
     "all": ("ssgnht (default: all rows)", "ssgnht", {"batch_size": None}),
     "small": ("ssgnht, 16 rows a step", "ssgnht", {"batch_size": 16}),
 }
-SETTINGS = {"C": 3.0, "prior_scale": 0.3, "scatter": 0.5, "split_merge": 0, "n_chains": 4}
+SETTINGS = {
+    **{"C": 3.0, "prior_scale": 0.3, "scatter": 0.5, "split_merge": 0, "n_chains": 4},
+    "prediction": "vote",  # no link to probabilities is needed
+}
 
 
 def measure(method: str, settings: dict[str, int | None], seeds: int, sweeps: int) -> list[float]:

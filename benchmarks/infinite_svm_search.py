@@ -37,8 +37,9 @@ CHAIN_REPEATS = {"protein": 6, "ijcnn1": 1}
 #: Length of the chains, while searching and when measured; others were not searched.
 LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
-    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1},
+    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1, "inner_steps": 10},
 }
+UNCALIBRATED = {"prediction": "probability"}  # classes are compared, which no link changes
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
 STOCHASTIC: dict[str, dict[str, Any]] = {
     "protein": {"inner_steps": 1, "step": 0.2},
@@ -79,7 +80,8 @@ def settings_of(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
 def make(name: str, model: str, settings: dict[str, Any], seed: int) -> Any:
     """Model with the given settings; the default sampler stands for both, as long as measured."""
     if model == "mixture":
-        return InfiniteSVC(random_state=seed, **(LENGTH[name] | SEARCHED[name] | settings))
+        all_settings = LENGTH[name] | SEARCHED[name] | UNCALIBRATED | settings
+        return InfiniteSVC(random_state=seed, **all_settings)
     return peer(model, settings)
 
 

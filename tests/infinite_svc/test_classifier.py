@@ -36,7 +36,7 @@ def test_local_experts_beat_one_line(moons, method):
     assert model.score(X[300:], y[300:]) > line + 0.03
 
 
-@pytest.mark.parametrize("rule", ["probability", "vote", "score", "hard", "gibbs"])
+@pytest.mark.parametrize("rule", ["calibrated", "probability", "vote", "score", "hard", "gibbs"])
 def test_rules_give_probabilities(rule):
     X, y = load_iris(return_X_y=True)
     model = InfiniteSVC(prediction=rule, **QUICK).fit(X, y)
@@ -47,7 +47,7 @@ def test_rules_give_probabilities(rule):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("rule", ["probability", "score"])
+@pytest.mark.parametrize("rule", ["calibrated", "probability", "score"])
 def test_a_hard_hinge_gives_probabilities_too(rule, classes):
     """All pseudo-likelihoods of a row may be smaller than the smallest number."""
     rng = np.random.default_rng(0)
@@ -92,7 +92,8 @@ def test_fitted_attributes(moons):
     model = InfiniteSVC(concentration="learn", **QUICK).fit(X, y)
     assert model.n_components_.shape == (1, 15)
     assert np.ptp(model.concentration_) > 0
-    assert set(model.timings_) == {"start", "assignments", "split_merge", "weights"}
+    parts = {"start", "assignments", "split_merge", "weights", "calibration"}
+    assert set(model.timings_) == parts
     assert {"components", "partition", "moved"} <= set(model.diagnostics_)
     assert model.predict_component(X).max() < model.n_components_[0, -1]
     assert all(sizes.sum() == len(y) for sizes in model.component_sizes())
@@ -217,7 +218,7 @@ def test_bad_data_are_refused(moons):
         InfiniteSVC(**QUICK).fit(X, y).predict(X[:, :1])
 
 
-@pytest.mark.parametrize("rule", ["probability", "vote", "score", "hard"])
+@pytest.mark.parametrize("rule", ["calibrated", "probability", "vote", "score", "hard"])
 def test_predictions_leave_the_generator_of_the_user_alone(moons, rule):
     X, y = moons
     for state in (np.random.RandomState(0), np.random.default_rng(0)):

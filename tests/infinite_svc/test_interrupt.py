@@ -10,6 +10,7 @@ from sklearn.datasets import make_moons
 
 from bayesmargin.errors import InterruptedWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
+from bayesmargin.models.infinite_svc.link import Link
 from bayesmargin.models.mixtures.threads import run_chains
 from bayesmargin.progress import Silence, watching
 
@@ -52,7 +53,8 @@ def test_ctrl_c_in_burn_in_ends_the_fit_at_once(n_jobs):
 
 
 def test_ctrl_c_after_burn_in_keeps_the_draws():
-    settings = {"n_sweeps": 4000, "burn_in": 20, "n_draws": 200, "random_state": 0}
+    settings = {"n_sweeps": 4000, "burn_in": 20, "n_draws": 200, "inner_steps": 10}
+    settings["random_state"] = 0
     display = Impatient(200)
     model = InfiniteSVC(**settings)
     with watching(display), pytest.warns(InterruptedWarning, match=r"of 4000 sweeps.*fit again"):
@@ -61,6 +63,7 @@ def test_ctrl_c_after_burn_in_keeps_the_draws():
     assert model.concentration_.shape == model.n_components_.shape
     assert len(model._draws) == len(model._labels) >= 9
     assert model.score(X, y) > 0.9
+    assert model.link_ == Link()  # no row was left out
     whole = InfiniteSVC(**{**settings, "n_sweeps": 300}).fit(X, y)
     kept = min(280, model.n_components_.shape[1])
     np.testing.assert_array_equal(model.n_components_[0, :kept], whole.n_components_[0, :kept])

@@ -129,6 +129,7 @@ def mixture(name: str, method: str, cost: float, seed: int, setup: Setup) -> Inf
         n_sweeps=long,
         n_draws=min(draws, long // 3),
         n_chains=setup.choose(1, 8) if name == "protein" else 1,
+        prediction="probability",  # a link would cost time and change no class
         random_state=seed,
         **settings,
     )

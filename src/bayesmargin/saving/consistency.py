@@ -201,6 +201,7 @@ def _check_documents(documents: Any, signs: Any, features: int, rows: int) -> No
 
 def _infinite(model: Any, features: int, n_classes: int) -> None:
     from bayesmargin.models.infinite_svc.fitting import Problem
+    from bayesmargin.models.infinite_svc.link import Link
     from bayesmargin.models.infinite_svc.settings import check_settings
     from bayesmargin.models.infinite_svc.state import Base, Hinge, feature_count
 
@@ -232,6 +233,12 @@ def _infinite(model: Any, features: int, n_classes: int) -> None:
         _require_array(draw.population, [number + 1], "f", "population of a draw")
         _require_array(draw.height, [number + 1], "f", "height of a draw")
         _require_array(draw.form, [number + 1, feature_count(size)], "f", "form of a draw")
+    link = getattr(model, "link_", None)  # models of before there were links have none
+    if link is not None:
+        _require(isinstance(link, Link), "link_")
+        _require_number(link.slope, "slope of the link")
+        _require_number(link.floor, "floor of the link")
+        _require(link.slope > 0.0 and 0.0 <= link.floor <= 1.0, "link_")
     rows = len(model._labels[0]) if model._labels else 0
     for labels in model._labels:
         _require_array(labels, [rows], "i", "labels of a draw")

@@ -111,6 +111,7 @@ CLASSES: dict[str, Entry] = {
     **_entries(f"{_INFINITE}.chain", "Settings", prefix="infinite."),
     **_entries("models.mixtures.start", "Scaling", prefix="infinite."),
     **_entries(f"{_INFINITE}.fitting", "Problem", prefix="infinite."),
+    **_entries(f"{_INFINITE}.link", "Link", prefix="infinite."),
     **_entries(f"{_INFINITE}.prediction", "Draw", prefix="infinite."),
     **_entries(
         f"{_INFINITE}.state", "Rows", "Base", "Hinge", "Components", "Assignment",

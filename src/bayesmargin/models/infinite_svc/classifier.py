@@ -4,29 +4,23 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.chains import n_threads
-from bayesmargin.models.infinite_svc.co_clustering import row_numbers, shared_draws
+from bayesmargin.models.infinite_svc.answers import MixtureAnswers
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
-from bayesmargin.models.infinite_svc.prediction import RULES, predict_components, predict_draws
-from bayesmargin.models.infinite_svc.reading import Expert, read_experts
-from bayesmargin.models.infinite_svc.settings import check_settings
+from bayesmargin.models.infinite_svc.link import learn_link
+from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
-from bayesmargin.models.mixtures.classifier import MixtureClassifier
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
 from bayesmargin.models.mixtures.threads import run_chains
-from bayesmargin.models.settings import require_jobs
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
-from bayesmargin.samplers.base import require_choice
 from bayesmargin.saving.book import ChainBook
-from bayesmargin.types import FloatArray, IntArray
 
 
-class InfiniteSVC(MixtureClassifier):
+class InfiniteSVC(MixtureAnswers):
     r"""Dirichlet-process mixture of linear max-margin experts.
 
     .. math::
@@ -81,8 +75,9 @@ class InfiniteSVC(MixtureClassifier):
         Whether components that are more probable as one are joined in the first ten sweeps (or
         the first half of burn-in). "cautious": where experts lose next to nothing; "eager":
         wherever the posterior gains, which may classify worse; None: by merge proposals alone.
-    inner_steps : int
-        Steps of the stochastic methods in a sweep.
+    inner_steps : int or "auto"
+        Steps of the stochastic methods in a sweep; "auto": 6000 in a fit, from 10 to 100 in a
+        sweep.
     batch_size : int or None
         Rows of a component in a step of theirs. None: all of up to 256 rows, then
         :math:`16\sqrt{n_k}`, and with more than five classes a fifth of that for every class, which
@@ -93,9 +88,11 @@ class InfiniteSVC(MixtureClassifier):
         and down to 0.02 in components where single rows bend the energy much.
     fit_intercept : bool
         Whether every expert has an intercept (with the prior of the other weights).
-    prediction : {"probability", "vote", "score", "hard", "gibbs"}
+    prediction : {"calibrated", "probability", "vote", "score", "hard", "gibbs"}
         Rule of ``predict`` and ``predict_proba``; see
-        :mod:`bayesmargin.models.infinite_svc.prediction`.
+        :mod:`bayesmargin.models.infinite_svc.prediction`. "calibrated": the rule "probability",
+        with a slope and a floor learned from training rows that are left out of short chains at
+        the end of the fit (:mod:`bayesmargin.models.infinite_svc.link`).
     n_chains : int
         Independent chains from different starts; predictions average over all.
     random_state : int, Generator, RandomState or None
@@ -118,11 +115,13 @@ class InfiniteSVC(MixtureClassifier):
     concentration_ : array of the same shape
         Posterior draws of the concentration (constant unless it is learned).
     timings_ : dict
-        Processor seconds spent on "start", "assignments", "split_merge" and "weights", over all
-        chains (not counting other threads).
+        Processor seconds spent on "start", "assignments", "split_merge", "weights" and
+        "calibration", over all chains (not counting other threads).
     diagnostics_ : MixtureDiagnostics
         Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
         R-hat and effective draws of label-invariant quantities, and the share of rows that moved.
+    link_ : Link or None
+        What "calibrated" probabilities are made with; None where another rule was fitted.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -156,11 +155,11 @@ class InfiniteSVC(MixtureClassifier):
         new_components: int | str = "exact",
         split_merge: int = 1,
         joining: str | None = "cautious",
-        inner_steps: int = 10,
+        inner_steps: int | str = "auto",
         batch_size: int | None = None,
         step: float | None = None,
         fit_intercept: bool = True,
-        prediction: str = "probability",
+        prediction: str = CALIBRATED,
         n_chains: int = 1,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -232,7 +231,8 @@ class InfiniteSVC(MixtureClassifier):
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
             warn_of_interrupt(sweeps, problem.n_sweeps, len(recorders), self.n_chains)
             return self
-        warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1])
+        remedy = "increase n_sweeps" if self.joining == "eager" else "joining='eager' joins them"
+        warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1], remedy)
         return self
 
     def _keep(self, problem: Problem, recorders: list[Recorder], seconds: list[Any]) -> None:
@@ -245,67 +245,6 @@ class InfiniteSVC(MixtureClassifier):
         self.timings_ = {name: sum(s[name] for s in seconds) for name in seconds[0]}
         self.timings_["start"] += problem.seconds
         self.diagnostics_ = summarise(recorders, kept)
-
-    def _prepare(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        rows = self._read_rows(X)
-        return self._problem.prepare(rows)
-
-    def _predict(self, X: Any, rule: str) -> FloatArray:
-        covariates, design = self._prepare(X)
-        require_choice("prediction", rule, RULES)  # it may have been set since the fit
-        require_jobs(self.n_jobs)
-        # Only the Gibbs classifier draws: other rules leave a generator of the user as it is.
-        by_chance = rule == "gibbs" and self.random_state is not None
-        (rng,) = spawn_generators(self.random_state if by_chance else 0, 1)
-        problem = self._problem
-        return predict_draws(
-            rule, self._draws, problem.base, problem.hinge, covariates, design,
-            len(self.classes_), rng, self.n_jobs,
-        )  # fmt: skip
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of every class by the chosen ``prediction`` rule."""
-        return self._predict(X, self.prediction)
-
-    def predict_votes(self, X: Any) -> FloatArray:
-        """Share of the votes of experts and draws for every class."""
-        return self._predict(X, "vote")
-
-    def predict_component(self, X: Any) -> IntArray:
-        """Most probable component of each row in the last draw (labels have no meaning beyond)."""
-        covariates, design = self._prepare(X)
-        problem = self._problem
-        return predict_components(self._draws[-1], problem.base, problem.hinge, covariates, design)
-
-    def experts(self, draw: int = -1) -> list[Expert]:
-        """Size, centre, weights and intercept of every component, in the units of the features.
-
-        In the order of the numbers of ``predict_component``. Of two classes a positive score
-        ``X @ coef.T + intercept`` speaks for the second, of more the largest wins. ``draw`` counts
-        the kept draws, chain after chain; components of different draws do not correspond.
-        """
-        check_is_fitted(self)
-        return read_experts(self._draws[draw], self._problem)
-
-    def co_clustering(self, rows: Any = None) -> FloatArray:
-        """Posterior probability that training rows share a component.
-
-        Parameters
-        ----------
-        rows : array of int, or mask of all training rows, optional
-            Training rows to compare; all by default (the result is a square matrix: choose).
-        """
-        partitions = self._partitions()
-        return shared_draws(partitions, row_numbers(rows, len(partitions[0])))
-
-    def _partitions(self) -> list[IntArray]:
-        """Component of every training row in each kept draw."""
-        check_is_fitted(self)
-        if not self._labels:
-            raise ValueError("the training set was too large for its assignments to be kept")
-        return self._labels
-
-    def component_sizes(self) -> list[IntArray]:
-        """Sizes of the components in every kept draw, largest first."""
-        check_is_fitted(self)
-        return [np.sort(draw.population[:-1].astype(np.int64))[::-1] for draw in self._draws]
+        self.link_ = None
+        if problem.folds is not None:
+            self.link_ = learn_link([r.held_out for r in recorders], problem.labels_in_folds)

@@ -16,7 +16,10 @@ from bayesmargin.models.infinite_svc.chain import (
     make_rows,
     start_chain,
 )
+from bayesmargin.models.infinite_svc.held_out import make_folds, predict_held_out
 from bayesmargin.models.infinite_svc.settings import (
+    CALIBRATED,
+    default_steps,
     default_sweeps,
     make_caution,
     make_method,
@@ -65,15 +68,24 @@ class Problem:
     standardised: FloatArray | None
     inverse: IntArray  #: place of each training row in the shuffled order
     seconds: float
+    folds: IntArray | None = None  #: in which each row is left out; None: no link is wanted
 
     def prepare(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Covariates and design matrix of raw features."""
         return _views(self.scaling.apply(X), self.with_covariates, self.with_intercept)
 
+    @property
+    def labels_in_folds(self) -> IntArray:
+        """Labels of the rows that are left out somewhere."""
+        assert self.rows is not None
+        assert self.folds is not None
+        labels: IntArray = self.rows.labels[self.folds >= 0]
+        return labels
+
     def without_rows(self) -> "Problem":
         """The same without the training data, to be kept in a fitted estimator."""
         return dataclasses.replace(
-            self, rows=None, standardised=None, inverse=np.empty(0, np.int64)
+            self, rows=None, standardised=None, inverse=np.empty(0, np.int64), folds=None
         )
 
 
@@ -129,11 +141,11 @@ def make_problem(
     base = make_base(np.zeros(size), float(estimator.mean_strength), degrees, matrix, scale, len(X))
     hinge = Hinge(float(estimator.C), float(estimator.margin))
     learn = estimator.concentration == "learn"
+    steps = estimator.inner_steps
+    steps = default_steps(n_sweeps) if steps == "auto" else int(steps)
     settings = Settings(
         hinge=hinge,
-        method=make_method(
-            estimator.method, estimator.step, estimator.inner_steps, estimator.batch_size
-        ),
+        method=make_method(estimator.method, estimator.step, steps, estimator.batch_size),
         scheme=make_scheme(estimator.new_components),
         proposals=estimator.split_merge,
         prior=_CONCENTRATION_PRIOR if learn else None,
@@ -158,6 +170,7 @@ def make_problem(
         standardised=standardised,
         inverse=np.argsort(shuffle),
         seconds=time.thread_time() - begin,
+        folds=make_folds(labels) if estimator.prediction == CALIBRATED else None,
     )
 
 
@@ -189,7 +202,13 @@ def run_chain(
             break
     recorder.joining = chain.joining_gain()
     page.end(partial(state_of, chain, recorder, started))
-    return recorder, {"start": started, **chain.seconds}
+    begin = time.thread_time()
+    if problem.folds is not None:
+        recorder.held_out = predict_held_out(
+            chain, problem.folds, problem.n_draws, problem.classes, stop
+        )
+    calibration = time.thread_time() - begin
+    return recorder, {"start": started, **chain.seconds, "calibration": calibration}
 
 
 def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder, float]:

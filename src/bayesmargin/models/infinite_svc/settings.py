@@ -13,6 +13,8 @@ from bayesmargin.models.mixtures.classifier import check_sweeps
 from bayesmargin.models.settings import require_count, require_flag, require_given, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 
+CALIBRATED = "calibrated"  # the rule "probability", then a link
+PREDICTIONS = (CALIBRATED, *RULES)
 JOINING = ("cautious", "eager")
 METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
 _LEAPFROG_STEPS = 8
@@ -20,6 +22,8 @@ _STEP, _KICK = 0.1, 0.3  # default step of the thermostat, and the kick of a row
 # Sweeps of a fit unless told otherwise: those that a second or two allows.
 FEWEST_SWEEPS, MOST_SWEEPS = 100, 2000
 _VISITS = 1e6
+# Steps of the experts in a fit, and how many of them a sweep may take.
+_STEPS, FEWEST_STEPS, MOST_STEPS = 6000, 10, 100
 
 
 def make_method(name: str, step: float | None, inner_steps: int, batch_size: int | None) -> Any:
@@ -56,6 +60,21 @@ def default_sweeps(rows: int, features: int) -> int:
     """
     affordable = _VISITS / (rows * max(1.0, (features / 10.0) ** 2))
     return int(min(MOST_SWEEPS, max(FEWEST_SWEEPS, affordable)))
+
+
+def default_steps(sweeps: int) -> int:
+    """Steps of the stochastic methods in a sweep: where there are few sweeps, each takes more.
+
+    Sweeps are few where visits to rows are dear, and there steps cost little beside them. With ten
+    in each of a hundred sweeps the experts of wide data would still be on their way.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.infinite_svc.settings import default_steps
+    >>> default_steps(2000), default_steps(100)
+    (10, 60)
+    """
+    return min(MOST_STEPS, max(FEWEST_STEPS, _STEPS // sweeps))
 
 
 def make_caution(joining: str | None, classes: int, columns: int) -> float | None:
@@ -102,12 +121,13 @@ def check_settings(estimator: Any) -> None:
     require_choice("method", estimator.method, METHODS)
     if estimator.joining is not None:
         require_choice("joining", estimator.joining, JOINING)
-    require_choice("prediction", estimator.prediction, RULES)
+    require_choice("prediction", estimator.prediction, PREDICTIONS)
     for name, least in (
-        ("n_draws", 1), ("n_chains", 1), ("inner_steps", 1), ("split_merge", 0),
-        ("extra_degrees", 0),
+        ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("extra_degrees", 0),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
+    if estimator.inner_steps != "auto":
+        require_count("inner_steps", estimator.inner_steps, 1)
     require_flag("fit_intercept", estimator.fit_intercept)
     require_flag("covariates", estimator.covariates, "continuous")
     require_jobs(estimator.n_jobs)

@@ -11,7 +11,7 @@ from bayesmargin.models.infinite_svc.chain import Chain
 from bayesmargin.models.infinite_svc.marginal import log_marginals
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
 from bayesmargin.models.mixtures.convergence import EXPERTS, JOINING, trace_report
-from bayesmargin.types import IntArray
+from bayesmargin.types import FloatArray, IntArray
 
 _MOST_LABELS = 200_000_000
 
@@ -40,6 +40,7 @@ class Recorder:
     draws: list[Draw] = dataclasses.field(default_factory=list)
     labels: list[IntArray] = dataclasses.field(default_factory=list)
     joining: float = 0.0  #: nats that two components would gain as one, at the end
+    held_out: FloatArray | None = None  #: what rows in folds get from chains without them
 
     def note(self, sweep: int, chain: Chain) -> None:
         """Record the state after a sweep."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesmargin.models.infinite_svc.fitting import Problem
 from bayesmargin.models.infinite_svc.prediction import predict_draws
+from bayesmargin.models.infinite_svc.settings import CALIBRATED
 from bayesmargin.models.infinite_svc.trace import Recorder
 from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.watching import Watched
@@ -36,7 +37,8 @@ class SweepDisplay:
     def __init__(
         self, progress: Progress, problem: Problem, n_chains: int, rows: Watched | None, rule: str
     ) -> None:
-        self.progress, self.problem, self.rule = progress, problem, rule
+        self.progress, self.problem = progress, problem
+        self.rule = "probability" if rule == CALIBRATED else rule  # the same classes win
         self.total = n_chains * problem.n_sweeps
         self.rows, self.views = rows, None if rows is None else problem.prepare(rows.X)
         self.recorders: dict[int, Recorder] = {}

@@ -139,8 +139,11 @@ def rhat_so_far(traces: Sequence[Sequence[float]]) -> str:
     return f"R-hat {value:.3f}" if np.isfinite(value) else ""
 
 
-def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
-    """Warn when a trace says that the chains have not settled; ``sweeps`` are those kept."""
+def warn_if_unsettled(report: Mapping[str, Any], sweeps: int, remedy: str = "") -> None:
+    """Warn when a trace says that the chains have not settled; ``sweeps`` are those kept.
+
+    ``remedy`` is what helps against too many components.
+    """
     if sweeps < _FEWEST_TO_JUDGE:
         return
     named = {name: part["r_hat"] for name, part in report.items() if isinstance(part, Mapping)}
@@ -157,7 +160,7 @@ def warn_if_unsettled(report: Mapping[str, Any], sweeps: int) -> None:
         message = (
             f"two components would be more probable as one, by {report[JOINING]:,.0f} nats, and "
             "chains of this length do not join them: predictions may still be good, but the number "
-            "of components and the co-clustering should not be trusted; joining='eager' joins them"
+            f"of components and the co-clustering should not be trusted; {remedy}"
         )
     elif value > WORST_RHAT and worst == EXPERTS:
         message = (
