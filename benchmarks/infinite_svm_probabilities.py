@@ -6,7 +6,8 @@ Sets of scikit-learn, cut into halves at random; means over the cuts. The peer i
 ``CalibratedClassifierCV``, once with sigmoids and once with a temperature, and on every set the
 better of the two on the *test* rows counts, which favours it. Beside the losses stand accuracy and,
 for the default ``C=1``, how much larger the forecast of the predicted class is than the share of
-right answers: below zero the probabilities are too cautious.
+right answers: below zero the probabilities are too cautious. "no link" is the rule "probability" of
+the same fits.
 """
 
 import argparse
@@ -39,6 +40,7 @@ DIGITS = 600  # rows, so that a class has some thirty to learn from
 HEADER = [
     "set", "training rows", "columns", "classes", "C=1", "C=3", "C=10", "RBF SVM",
     "accuracy C=1", "accuracy RBF SVM", "boldness C=1",
+    "no link C=1", "no link C=3", "no link C=10",
 ]  # fmt: skip
 
 
@@ -68,15 +70,23 @@ def judge(model: Any, cut: list[np.ndarray]) -> tuple[float, float, float]:
     return float(loss), float(right.mean()), float(chance.max(axis=1).mean() - right.mean())
 
 
+def unlinked(model: InfiniteSVC, cut: list[np.ndarray]) -> float:
+    """Log loss of a fitted model without its link."""
+    chance = model.set_params(prediction="probability").predict_proba(cut[1])
+    return float(log_loss(cut[3], chance, labels=model.classes_))
+
+
 def measure(name: str, parts: int) -> list[Any]:
     """One row of the table."""
     X, y = SETS[name]()
     found: dict[Any, list[tuple[float, float, float]]] = {}
+    raw: dict[float, list[float]] = {cost: [] for cost in COSTS}
     for seed in range(parts):
         cut = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=y)
         for cost in COSTS:
             model = InfiniteSVC(C=cost, random_state=seed)
             found.setdefault(cost, []).append(judge(model, cut))
+            raw[cost].append(unlinked(model, cut))
         for method in ("sigmoid", "temperature"):
             kernel = make_pipeline(StandardScaler(), SVC())
             peer = CalibratedClassifierCV(kernel, method=method)
@@ -86,7 +96,8 @@ def measure(name: str, parts: int) -> list[Any]:
     losses = [float(mean[cost][0]) for cost in COSTS]
     accuracies = [float(mean[1.0][1]), float(peer_mean[1])]
     shape = [len(y) // 2, X.shape[1], len(np.unique(y))]
-    return [name, *shape, *losses, float(peer_mean[0]), *accuracies, float(mean[1.0][2])]
+    without = [float(np.mean(raw[cost])) for cost in COSTS]
+    return [name, *shape, *losses, float(peer_mean[0]), *accuracies, float(mean[1.0][2]), *without]
 
 
 def main() -> None:
