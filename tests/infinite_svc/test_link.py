@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import log_softmax
-from sklearn.datasets import load_breast_cancer, load_wine, make_circles
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_circles
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
@@ -129,3 +129,14 @@ def test_a_handful_of_rows_has_a_link(rows):
     chance = model.predict_proba(X)
     np.testing.assert_allclose(chance.sum(axis=1), 1.0)
     assert chance.max() < 0.99
+
+
+def test_the_default_takes_the_steps_that_wide_experts_need():
+    """Sweeps over rows of many columns are dear and few, and ten steps in each are not enough."""
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X[:600], y[:600], test_size=0.5, random_state=0)
+    loss = {}
+    for steps in (10, "auto"):
+        model = InfiniteSVC(C=3.0, inner_steps=steps, prediction="probability", random_state=0)
+        loss[steps] = log_loss(y_test, model.fit(X, y).predict_proba(X_test))
+    assert loss["auto"] < 0.8 * loss[10]
