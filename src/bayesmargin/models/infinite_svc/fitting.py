@@ -19,10 +19,9 @@ from bayesmargin.models.infinite_svc.chain import (
 from bayesmargin.models.infinite_svc.held_out import make_folds, predict_held_out
 from bayesmargin.models.infinite_svc.settings import (
     CALIBRATED,
-    default_steps,
     default_sweeps,
     make_caution,
-    make_method,
+    make_methods,
     make_scheme,
 )
 from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
@@ -69,6 +68,7 @@ class Problem:
     inverse: IntArray  #: place of each training row in the shuffled order
     seconds: float
     folds: IntArray | None = None  #: in which each row is left out; None: no link is wanted
+    early: Any = None  #: weights sampler of the first half of burn-in; None: that of the others
 
     def prepare(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Covariates and design matrix of raw features."""
@@ -141,11 +141,10 @@ def make_problem(
     base = make_base(np.zeros(size), float(estimator.mean_strength), degrees, matrix, scale, len(X))
     hinge = Hinge(float(estimator.C), float(estimator.margin))
     learn = estimator.concentration == "learn"
-    steps = estimator.inner_steps
-    steps = default_steps(n_sweeps) if steps == "auto" else int(steps)
+    early, method = make_methods(estimator, n_sweeps)
     settings = Settings(
         hinge=hinge,
-        method=make_method(estimator.method, estimator.step, steps, estimator.batch_size),
+        method=method,
         scheme=make_scheme(estimator.new_components),
         proposals=estimator.split_merge,
         prior=_CONCENTRATION_PRIOR if learn else None,
@@ -171,6 +170,7 @@ def make_problem(
         inverse=np.argsort(shuffle),
         seconds=time.thread_time() - begin,
         folds=make_folds(labels) if estimator.prediction == CALIBRATED else None,
+        early=early,
     )
 
 
@@ -190,6 +190,8 @@ def run_chain(
     found = page.begin()
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
     for sweep in range(chain.sweeps, problem.n_sweeps):
+        if problem.early is not None and sweep == problem.burn_in // 2:
+            chain.settings = problem.settings
         chain.sweep(learning=sweep < problem.burn_in)
         if problem.caution is not None and sweep < min(problem.burn_in // 2, _JOINING_SWEEPS):
             chain.join(problem.caution)
@@ -218,11 +220,14 @@ def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder,
     begin = time.thread_time()
     seed = int(rng.integers(2**31))
     partition = first_partition(problem.standardised, problem.clusters, seed)
+    settings = problem.settings
+    if problem.early is not None:
+        settings = dataclasses.replace(settings, method=problem.early)
     chain = start_chain(
         rng,
         problem.rows,
         problem.base,
-        problem.settings,
+        settings,
         partition,
         problem.classes,
         problem.concentration,

@@ -6,6 +6,7 @@ the rows in turn is left out of a short chain, whose second half predicts it. Wh
 rows, some are enough to learn two numbers from, and the others are never left out.
 """
 
+import copy
 from threading import Event
 from typing import Any
 
@@ -58,15 +59,17 @@ def predict_held_out(
 ) -> FloatArray | None:
     """Probabilities of the rows in folds, in their order, by the rule "probability".
 
-    ``chain`` has come to its end; nothing but its generator is changed. None when ``stop`` is set.
+    ``chain`` has come to its end and is not changed, not even its generator, for a checkpoint may
+    still be written. None when ``stop`` is set.
     """
+    rng = copy.deepcopy(chain.rng)
     result = np.empty((len(folds), classes))
     rows, hinge = chain.rows, chain.settings.hinge
     for fold in range(int(folds.max()) + 1):
         if stop is not None and stop.is_set():
             return None
         absent = folds == fold
-        short = _start_without(chain, absent, classes)
+        short = _start_without(chain, absent, classes, rng)
         sweeps, draws = short_sweeps(chain.sweeps), []
         keep = kept_sweeps(sweeps, sweeps // 2, n_draws)
         for sweep in range(sweeps):
@@ -75,17 +78,19 @@ def predict_held_out(
                 draws.append(take_draw(short.components, short.empty, short.concentration))
         result[absent] = predict_draws(
             "probability", draws, chain.base, hinge, rows.covariates[absent], rows.design[absent],
-            classes, chain.rng, 1,
+            classes, rng, 1,
         )  # fmt: skip
     return result[folds >= 0]
 
 
-def _start_without(chain: Chain, absent: BoolArray, classes: int) -> Chain:
+def _start_without(
+    chain: Chain, absent: BoolArray, classes: int, rng: np.random.Generator
+) -> Chain:
     """A chain of the other rows, with the partition and the experts of the one given."""
     others: Any = (p[~absent] if isinstance(p, np.ndarray) else p for p in chain.rows)
     slots = chain.assignment.slot[~absent]
     short = start_chain(
-        chain.rng, Rows(*others), chain.base, chain.settings, slots, classes, chain.concentration
+        rng, Rows(*others), chain.base, chain.settings, slots, classes, chain.concentration
     )
     used = np.unique(slots)
     short.components.weights[: len(used)] = chain.components.weights[used]

@@ -16,7 +16,8 @@ from bayesmargin.samplers.base import require_choice, require_positive
 CALIBRATED = "calibrated"  # the rule "probability", then a link
 PREDICTIONS = (CALIBRATED, *RULES)
 JOINING = ("cautious", "eager")
-METHODS = ("ssgnht", "ssgld", "hmc", "gibbs")
+STOCHASTIC = ("ssgnht", "ssgld")
+METHODS = (*STOCHASTIC, "hmc", "gibbs")
 _LEAPFROG_STEPS = 8
 _STEP, _KICK = 0.1, 0.3  # default step of the thermostat, and the kick of a row that shortens it
 # Sweeps of a fit unless told otherwise: those that a second or two allows.
@@ -45,6 +46,24 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
     if name == "hmc":
         return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS)
     return Augmentation(1)
+
+
+def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
+    """Weights samplers of the first half of burn-in and of the rest; the first None: no other one.
+
+    Experts that fit a wrong partition well stand in the way of its splits, so while the partition
+    is being found they take few steps, unless their number is given.
+    """
+
+    def method(steps: int) -> Any:
+        return make_method(estimator.method, estimator.step, steps, estimator.batch_size)
+
+    if estimator.inner_steps != "auto":
+        return None, method(int(estimator.inner_steps))
+    steps = default_steps(sweeps)
+    if estimator.method not in STOCHASTIC or steps == FEWEST_STEPS:
+        return None, method(steps)
+    return method(FEWEST_STEPS), method(steps)
 
 
 def default_sweeps(rows: int, features: int) -> int:
