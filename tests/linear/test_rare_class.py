@@ -57,3 +57,13 @@ def test_a_chain_that_a_wall_throws_off_is_not_kept():
         assert "a chain was thrown off" in model.posterior_.attrs["notes"]
         ratio = _weights(model).var(axis=0) / exact
         assert 0.88 < ratio.min() < ratio.max() < 1.15
+
+
+def test_one_column_without_an_intercept_does_not_warn():
+    """One in five of these fits halved its step and warned: the thermostat was hot by chance."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((500, 1))
+        y = (X[:, 0] + rng.standard_normal(500) > 0).astype(int)
+        model = BayesianLinearSVC(fit_intercept=False, random_state=seed, n_draws=50).fit(X, y)
+        assert model.diagnostics_.divergences == 0
