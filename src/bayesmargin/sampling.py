@@ -22,7 +22,7 @@ from bayesmargin.saving.journal import Journal
 from bayesmargin.supervisor import MAX_EXTENSIONS, MAX_RESTARTS, Supervisor
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray, IntArray
-from bayesmargin.verdict import Watched, biased, diagnose, lacking, warn_of
+from bayesmargin.verdict import Watched, biased, diagnose, lacking, lopsided, warn_of
 
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
 
@@ -73,9 +73,15 @@ def _attempt(
         noise = gradient_noise(ensemble.target, checked, work, rng)
         stein = stein_check(ensemble.target, checked, work, rng, centre, ensemble.n_directions)
     may_hand_over = fallback is not None and not supervisor.interrupted
-    kick = float(ensemble.info["step"]) * np.sqrt(stein.force) if may_hand_over else 0.0
-    if may_hand_over and (biased(stein) or lacking(watched) or kick > LARGEST_KICK):
-        found = f"bias {stein.bias:+.2f}, in one direction {stein.worst:+.2f}, kicks {kick:.2f}"
+    step = float(ensemble.info["step"]) if may_hand_over else 0.0
+    kick = step * np.sqrt(stein.force)
+    poor = biased(stein) or lacking(watched) or kick > LARGEST_KICK
+    halved = supervisor.restarts > 0
+    if may_hand_over and (poor or lopsided(watched, step, noise, halved)):
+        found = (
+            f"bias {stein.bias:+.2f}, in one direction {stein.worst:+.2f}, kicks {kick:.2f}, "
+            f"skewness {watched.skewness:.1f}"
+        )
         supervisor.notes.append(f"handed over to the exact sampler ({found})")
         return None
     return ensemble, watched, trace, noise, stein

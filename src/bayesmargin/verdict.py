@@ -29,6 +29,8 @@ MONITORED = 256  # coordinates whose R-hat and ESS are watched
 FEWEST = 8  # draws a chain below which nothing can be said about convergence
 TOLERATED_BIAS = 0.1
 TOLERATED_SINGLE_BIAS = 0.25  # in one direction of many, of which chance takes the worst
+TOLERATED_SKEWNESS = 0.4  # up to which steps that suit a Gaussian suit both sides of a law
+TOLERATED_UNEVENNESS = 0.016  # of the temperature, from tail to wall
 
 
 def monitored(positions: FloatArray) -> FloatArray:
@@ -54,6 +56,14 @@ class Watched:
         rhat, bulk = by_slices(rhat_and_bulk_ess, self._coordinates, self._threads)
         return float(rhat.max()), float(bulk.min())
 
+    @cached_property
+    def skewness(self) -> float:
+        """Skewness of the coordinates, root mean square, less what as many normal draws show."""
+        centred = self._coordinates - self._coordinates.mean(axis=(0, 1))
+        square, cube = (np.mean(centred**power, axis=(0, 1)) for power in (2, 3))
+        found = np.mean((cube / np.maximum(square, 1e-300) ** 1.5) ** 2)
+        return float(np.sqrt(max(0.0, found - 6.0 / self.worst[1])))
+
     def tail(self) -> float:
         """Smallest effective sample size of the tails."""
         return float(by_slices(tail_ess, self._coordinates, self._threads).min())
@@ -67,6 +77,22 @@ def lacking(watched: Watched) -> str:
     if not rhat < TOLERATED_RHAT:
         return "agreement"
     return "" if bulk > min(ESS_PER_CHAIN * n_chains, 0.25 * n_chains * n_draws) else "draws"
+
+
+def lopsided(watched: Watched, step: float, noise: float, halved: bool = False) -> bool:
+    """Whether the law is too skewed for a thermostat: a wall on one side, a tail on the other.
+
+    A gradient estimate of variance ``noise`` warms by ``step * noise / 2`` where it is noisy, and
+    one friction takes away the mean. Batches are noisy at a wall and silent in a tail, so the tail
+    stays cold, by about that times the skewness. Where the law is more skewed still, steps cut the
+    wall's corner even without noise; a step that had to be ``halved`` has met the wall already.
+    Either makes variances some per cent too small, in all directions at once: less than the bias
+    check can tell from chance.
+    """
+    if not watched.enough:
+        return False
+    uneven = step * noise * watched.skewness > TOLERATED_UNEVENNESS
+    return bool(uneven or watched.skewness > (0.5 if halved else 1.0) * TOLERATED_SKEWNESS)
 
 
 def diagnose(

@@ -1,0 +1,23 @@
+"""Whether draws are told from those of a law that the default sampler cannot follow."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.verdict import Watched, lopsided
+
+
+@pytest.mark.parametrize(
+    ("shape", "step", "noise", "halved", "expected"),
+    [
+        (1000.0, 0.25, 0.5, False, False),  # skewness 0.06
+        (40.0, 0.25, 0.0, False, False),  # skewness 0.32, and gradients without noise
+        (40.0, 0.25, 0.5, False, True),
+        (40.0, 0.25, 0.0, True, True),
+        (10.0, 0.25, 0.0, False, True),  # skewness 0.63
+    ],
+)
+def test_lopsided_draws_are_told_from_those_of_a_gaussian(shape, step, noise, halved, expected):
+    """Gamma laws of skewness ``2/sqrt(shape)``."""
+    for seed in range(5):
+        draws = np.random.default_rng(seed).gamma(shape, size=(4, 1000, 6))
+        assert lopsided(Watched(draws, 1), step, noise, halved) == expected
