@@ -17,7 +17,7 @@ from bayesmargin.compiling import jit
 from bayesmargin.errors import DivergenceError
 from bayesmargin.state import State, advance
 from bayesmargin.target import Target, Workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 FARTHEST = 1e30  # square of a distance that no posterior reaches: the chain has diverged
 TRACE_NAMES = ("temperature", "friction", "radius")
@@ -151,3 +151,17 @@ def collected(chains: Sequence[ChainLike]) -> tuple[FloatArray, FloatArray]:
     draws = np.stack([np.concatenate(chain.draws)[:length] for chain in chains])
     trace = np.stack([np.concatenate(chain.trace)[:length] for chain in chains])
     return draws, trace
+
+
+def equally_weighted(weight: FloatArray) -> IntArray:
+    """Indices that repeat or drop draws so that those left count the same (systematic sampling).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.chains import equally_weighted
+    >>> equally_weighted(np.array([3.0, 1.0, 1.0, 1.0]))
+    array([0, 0, 1, 3])
+    """
+    share = np.cumsum(weight) / np.sum(weight)
+    return np.searchsorted(share, (np.arange(weight.size) + 0.5) / weight.size)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.chains import equally_weighted
 from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.errors import DivergenceError
@@ -21,7 +22,7 @@ from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
 from bayesmargin.supervisor import MAX_EXTENSIONS, MAX_RESTARTS, Supervisor
 from bayesmargin.target import working_type, workspace
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import FloatArray
 from bayesmargin.verdict import Watched, biased, diagnose, lacking, lopsided, warn_of
 
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
@@ -36,20 +37,6 @@ class Run:
     info: dict[str, Any]
     moments: tuple[FloatArray, FloatArray] | None = None
     """Mean and variance of the weights over all draws, where not all of them are kept."""
-
-
-def equally_weighted(weight: FloatArray) -> IntArray:
-    """Indices that repeat or drop draws so that those left count the same (systematic sampling).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesmargin.sampling import equally_weighted
-    >>> equally_weighted(np.array([3.0, 1.0, 1.0, 1.0]))
-    array([0, 0, 1, 3])
-    """
-    share = np.cumsum(weight) / np.sum(weight)
-    return np.searchsorted(share, (np.arange(weight.size) + 0.5) / weight.size)
 
 
 def _attempt(
@@ -135,7 +122,10 @@ def sample(
     positions = watched.positions
     if ensemble.draw_weights is not None:
         weight = ensemble.draw_weights(positions.shape[1], ensemble.info["thin"])
-        positions = positions[:, equally_weighted(weight)]
+        if ensemble.kept is not None:
+            ensemble.kept.weigh(weight)
+        else:
+            positions = positions[:, equally_weighted(weight)]
     moments = ensemble.kept.moments() if ensemble.kept else None
     weights = ensemble.weights(positions)
     if ensemble.complete is not None:

@@ -83,6 +83,9 @@ class KeptDraws(Protocol):
     def checked(self) -> tuple[FloatArray, FloatArray]:
         """Some draws as positions (1, draw, coordinate), and the mean position of all."""
 
+    def weigh(self, weight: FloatArray) -> None:
+        """Give the draws of a finished run weights that do not grow; those left count the same."""
+
 
 class Sampler(ABC):
     """Settings of a sampler; immutable, and independent of any data."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bayesmargin.chains import Chain
 from bayesmargin.samplers.base import require_choice, require_counts, require_positive
 from bayesmargin.samplers.langevin import Langevin
+from bayesmargin.samplers.lazy import LazyState
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.steps import (
     AdaGrad,
@@ -112,7 +114,7 @@ class SSGLD(StochasticSampler):
 
     def last_step(self, step: float, chains: Sequence[Chain]) -> float:
         """Step of the schedule at the chains' clock."""
-        times = np.array([float(chains[0].state.clock[0])])
+        times = np.array([_iterations(chains[0])])
         return float(step_sizes(self._schedule(step), times)[0])
 
     def mean_scale(self, chains: Sequence[Chain]) -> float:
@@ -131,7 +133,7 @@ class SSGLD(StochasticSampler):
             return None
 
         def weights(n_draws: int, thin: int) -> FloatArray:
-            last = float(chains[0].state.clock[0])
+            last = _iterations(chains[0])
             times = last - thin * np.arange(n_draws)[::-1]
             return step_sizes(self._schedule(step), times) ** 2
 
@@ -148,3 +150,9 @@ class SSGLD(StochasticSampler):
         elif self.preconditioner == "rmsprop":
             scale = RMSprop(freeze_after=frozen, lagged=self.lagged)
         return Langevin(schedule, scale, float(n_rows))
+
+
+def _iterations(chain: Any) -> float:
+    """Iterations that a chain has made; the clock of a lazy one begins with its sums."""
+    clock = chain.state.clock
+    return float(clock[2] if isinstance(chain.state, LazyState) else clock[0])

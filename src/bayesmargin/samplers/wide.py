@@ -7,7 +7,6 @@ puts them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor
 from bayesmargin.anchor.wide_order import by_class
-from bayesmargin.chains import TRACE_NAMES, Recorded, record
+from bayesmargin.chains import TRACE_NAMES, Recorded, equally_weighted, record
 from bayesmargin.coordinates import fill_weights, positions_from
 from bayesmargin.errors import DivergenceError
 from bayesmargin.samplers.base import Ensemble
@@ -56,6 +55,11 @@ class WideChain(Recorded):
     trace: list[FloatArray] = field(default_factory=list)
     moments: Moments | None = None
     made: int = 0
+
+    @property
+    def state(self) -> Any:
+        """What ``advance`` changes; its clock counts the iterations."""
+        return self.moving[0]
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
@@ -132,6 +136,7 @@ class WideDraws:
         self.coordinates = coordinates
         self.n_blocks = n_blocks
         self.size = chains[0].size
+        self.weighed: tuple[FloatArray, FloatArray] | None = None
 
     def reserve(self, n_draws: int) -> None:
         """Make room for the draws and begin to keep them."""
@@ -147,12 +152,39 @@ class WideDraws:
         return store.array[:, : -(-made // store.interval)]
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the weights over all draws, kept or not."""
+        """Mean and variance of the weights over all draws, kept or not, or over weighted draws."""
+        if self.weighed is not None:
+            return self.weighed
         total = Moments(self.size)
         for chain in self.chains:
             assert chain.moments is not None
             total.merge(chain.moments)
         return total.mean, total.variance()
+
+    def weigh(self, weight: FloatArray) -> None:
+        """Give the draws of a finished run weights that do not grow; those left count the same.
+
+        Mean and variance are those of the weighted draws themselves. Draws are repeated where they
+        lie: none that still has to be copied stands to the right of its copies, as early ones weigh
+        most.
+        """
+        store, kept = self.chains[0].store, self.weights(np.empty(0))
+        assert store is not None
+        share = weight[:: store.interval][: kept.shape[1]]
+        share = share / (share.sum() * len(kept))
+        mean, square = np.zeros(self.size), np.zeros(self.size)
+        for draws in kept:
+            for part, draw in zip(share, draws, strict=True):
+                mean += part * draw
+        for draws in kept:
+            for part, draw in zip(share, draws, strict=True):
+                square += part * np.square(draw - mean)
+        count = kept.shape[0] * kept.shape[1]
+        self.weighed = mean, square * (count / max(1, count - 1))
+        origin = equally_weighted(share)
+        for draws in kept:
+            for place in reversed(range(len(draws))):
+                draws[place] = draws[origin[place]]
 
     def checked(self) -> tuple[FloatArray, FloatArray]:
         """Some draws as positions, (1, draw, coordinate), and the mean of all of them."""
@@ -244,7 +276,12 @@ def wide_ensemble(
         adaptive=sampler.thin is None and sampler.burn_in is None,
         info=info,
         target=prepared.target,
-        temperature=partial(sampler.temperature, step),
+        temperature=lambda noise, trace: sampler.temperature(
+            sampler.last_step(step, chains),  # type: ignore[arg-type]
+            noise,
+            trace,
+        ),
+        draw_weights=sampler.draw_weights(step, chains),  # type: ignore[arg-type]
         restart=restart if whitened else None,
         step_is_given=sampler.step is not None,
         movable=False,
