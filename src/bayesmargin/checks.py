@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.target import Strata, Target, Workspace, estimate_gradient
+from bayesmargin.target_separate import SeparateHinge
 from bayesmargin.types import FloatArray
 
 WILDEST = 4.0  # error of the check, in units of what a Gaussian of as many weights would show
@@ -22,8 +23,10 @@ class SteinCheck(NamedTuple):
     """Mean over coordinates of Stein's identity minus one, and its standard error.
 
     ``worst`` and ``worst_error`` are those of the single coordinate that is farthest off for its
-    error: one frozen weight of many leaves no trace in the mean. ``force`` is the mean square of
-    the gradient in the coordinate where it is largest; one for a Gaussian in its own scale.
+    error, or of the class where classes have posteriors of their own: one frozen weight of many
+    leaves no trace in the mean, and neither does one class of three hundred. ``force`` is the mean
+    square of the gradient in the coordinate where it is largest; one for a Gaussian in its own
+    scale.
     """
 
     bias: float
@@ -68,7 +71,8 @@ def stein_check(
     chosen = spread_draws(draws, _affordable(target, min(400, len(flat))))
     mean = flat.mean(axis=0) if centre is None else centre
     gradients = full_gradients(target, chosen, work, rng)
-    return stein_identity(chosen, gradients, mean, n_directions)
+    n_classes = target.hinge.n_classes if isinstance(target.hinge, SeparateHinge) else 1
+    return stein_identity(chosen, gradients, mean, n_directions, n_classes)
 
 
 def spread_draws(draws: FloatArray, count: int) -> FloatArray:
@@ -87,9 +91,17 @@ def full_gradients(
 
 
 def stein_identity(
-    chosen: FloatArray, gradients: FloatArray, mean: FloatArray, n_directions: int | None = None
+    chosen: FloatArray,
+    gradients: FloatArray,
+    mean: FloatArray,
+    n_directions: int | None = None,
+    n_classes: int = 1,
 ) -> SteinCheck:
-    """Stein's identity from gradients at some draws; ``mean`` is that of all draws."""
+    """Stein's identity from gradients at some draws; ``mean`` is that of all draws.
+
+    Coordinates of ``n_classes`` posteriors of their own are interleaved, and every class is looked
+    at as a whole too: a few draws say little about one coordinate and much about hundreds.
+    """
     products = (chosen - mean) * gradients
     count, size = products.shape
     each = products.sum(axis=1) / (n_directions or size)
@@ -100,10 +112,21 @@ def stein_identity(
     found = SteinCheck(float(each.mean() - 1.0), min(error, WILDEST * chance), force=force)
     if n_directions not in (None, size):
         return found  # coordinates are bound together, and have no identities of their own
-    single = products.mean(axis=0) - 1.0
-    errors = np.maximum(products.std(axis=0) / np.sqrt(count), np.sqrt(2.0 / count))
+    single, errors = _deviations(products, 1)
+    if n_classes > 1:
+        of_class = products.reshape(count, -1, n_classes).mean(axis=1)
+        more, their_errors = _deviations(of_class, size // n_classes)
+        single, errors = np.append(single, more), np.append(errors, their_errors)
     worst = int(np.argmax(np.abs(single) / errors))
     return found._replace(worst=float(single[worst]), worst_error=float(errors[worst]))
+
+
+def _deviations(products: FloatArray, together: int) -> tuple[FloatArray, FloatArray]:
+    """Means of products (draw, ...) less one, each a mean of ``together``, and their errors."""
+    count = len(products)
+    least = np.sqrt(2.0 / (count * together))  # which chance gives a Gaussian
+    errors = np.maximum(products.std(axis=0) / np.sqrt(count), least)
+    return products.mean(axis=0) - 1.0, errors
 
 
 def gradient_noise(

@@ -79,3 +79,16 @@ def test_coordinates_that_are_bound_together_are_judged_together():
     assert abs(found.bias) < 0.1
     assert not biased(found)
     assert found.worst == 0.0
+
+
+@pytest.mark.parametrize("inflation", [1.0, 1.6])
+def test_one_class_of_three_hundred_that_is_off_is_seen(inflation):
+    """Its share in the mean is a five-hundredth, and 24 draws say little about one coordinate."""
+    for seed in range(5):
+        draws = np.random.default_rng(seed).standard_normal((24, 200, 300))
+        draws[:, :, 7] *= np.sqrt(inflation)
+        flat = draws.reshape(24, -1)
+        centre = np.zeros(flat.shape[1])
+        found = stein_identity(flat, flat, centre, n_classes=300)
+        assert biased(found) == (inflation > 1.0)
+        assert not biased(stein_identity(flat, flat, centre))
