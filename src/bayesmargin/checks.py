@@ -49,9 +49,13 @@ def full_batch(target: Target) -> Target:
     return target._replace(strata=Strata(start, np.diff(start)))
 
 
+def full_cost(target: Target) -> float:
+    """Products that the gradient of all rows in reach takes."""
+    return max(1.0, float(target.strata.start[-1]) * target.drift.shape[0])
+
+
 def _affordable(target: Target, wanted: int) -> int:
-    cost = max(1.0, float(target.strata.start[-1]) * target.drift.shape[0])
-    return int(min(wanted, max(8, OPERATIONS / cost)))
+    return int(min(wanted, max(8, OPERATIONS / full_cost(target))))
 
 
 def stein_check(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.chains import equally_weighted
-from bayesmargin.checks import SteinCheck, gradient_noise, stein_check
+from bayesmargin.checks import SteinCheck, full_cost, gradient_noise, stein_check
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
@@ -25,6 +25,7 @@ from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.verdict import Watched, biased, diagnose, lacking, lopsided, warn_of
 
+CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
 
 
@@ -64,7 +65,8 @@ def _attempt(
     kick = step * np.sqrt(stein.force)
     poor = biased(stein) or lacking(watched) or kick > LARGEST_KICK
     halved = supervisor.restarts > 0
-    if may_hand_over and (poor or lopsided(watched, step, noise, halved)):
+    cheap = ensemble.target is not None and full_cost(ensemble.target) <= CHEAP
+    if may_hand_over and (poor or lopsided(watched, step, noise, halved, cheap)):
         found = (
             f"bias {stein.bias:+.2f}, in one direction {stein.worst:+.2f}, kicks {kick:.2f}, "
             f"skewness {watched.skewness:.1f}"

@@ -21,3 +21,9 @@ def test_lopsided_draws_are_told_from_those_of_a_gaussian(shape, step, noise, ha
     for seed in range(5):
         draws = np.random.default_rng(seed).gamma(shape, size=(4, 1000, 6))
         assert lopsided(Watched(draws, 1), step, noise, halved) == expected
+
+
+def test_where_the_exact_sampler_is_dear_only_strong_skewness_counts():
+    for shape, expected in [(10.0, False), (4.0, True)]:  # skewness 0.63 and 1
+        draws = np.random.default_rng(0).gamma(shape, size=(4, 1000, 6))
+        assert lopsided(Watched(draws, 1), 0.25, 0.5, False, cheap=False) == expected

@@ -84,3 +84,14 @@ def test_one_column_without_an_intercept_does_not_warn():
         y = (X[:, 0] + rng.standard_normal(500) > 0).astype(int)
         model = BayesianLinearSVC(fit_intercept=False, random_state=seed, n_draws=50).fit(X, y)
         assert model.diagnostics_.divergences == 0
+
+
+def test_many_rows_with_a_rare_class_stay_with_the_thermostat():
+    """It is a per cent off there, and HMC takes ten times as long."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 10))
+    score = X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(20_000)
+    y = (score > np.quantile(score, 0.9)).astype(int)
+    model = BayesianLinearSVC(random_state=0, n_draws=200).fit(X, y)
+    assert model.posterior_.attrs["drawn_by"] == "SSGNHT"
+    assert model.diagnostics_.trustworthy
