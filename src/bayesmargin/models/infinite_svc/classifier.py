@@ -77,7 +77,7 @@ class InfiniteSVC(MixtureAnswers):
         wherever the posterior gains, which may classify worse; None: by merge proposals alone.
     inner_steps : int or "auto"
         Steps of the stochastic methods in a sweep; "auto": 6000 divided by the sweeps, from 10
-        to 100, but 10 in the first half of burn-in.
+        to 100, but 10 in the sweeps that may join components.
     batch_size : int or None
         Rows of a component in a step of theirs. None: all of up to 256 rows, then
         :math:`16\sqrt{n_k}`, and with more than five classes a fifth of that for every class, which

@@ -37,7 +37,7 @@ from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
 _WARM_PASSES = 5
-_JOINING_SWEEPS = 10
+_FIRST_SWEEPS = 10
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
 _MOVING = (
@@ -68,11 +68,16 @@ class Problem:
     inverse: IntArray  #: place of each training row in the shuffled order
     seconds: float
     folds: IntArray | None = None  #: in which each row is left out; None: no link is wanted
-    early: Any = None  #: weights sampler of the first half of burn-in; None: that of the others
+    early: Any = None  #: weights sampler of the first sweeps; None: that of the others
 
     def prepare(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Covariates and design matrix of raw features."""
         return _views(self.scaling.apply(X), self.with_covariates, self.with_intercept)
+
+    @property
+    def first_sweeps(self) -> int:
+        """Sweeps in which the partition is being found, by joining as well."""
+        return min(self.burn_in // 2, _FIRST_SWEEPS)
 
     @property
     def labels_in_folds(self) -> IntArray:
@@ -190,10 +195,10 @@ def run_chain(
     found = page.begin()
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
     for sweep in range(chain.sweeps, problem.n_sweeps):
-        if problem.early is not None and sweep == problem.burn_in // 2:
+        if problem.early is not None and sweep == problem.first_sweeps:
             chain.settings = problem.settings
         chain.sweep(learning=sweep < problem.burn_in)
-        if problem.caution is not None and sweep < min(problem.burn_in // 2, _JOINING_SWEEPS):
+        if problem.caution is not None and sweep < problem.first_sweeps:
             chain.join(problem.caution)
         if sweep < problem.burn_in:
             chain.adapt()

@@ -49,7 +49,7 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
 
 
 def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
-    """Weights samplers of the first half of burn-in and of the rest; the first None: no other one.
+    """Weights samplers of the first sweeps and of the rest; the first None: no other one.
 
     Experts that fit a wrong partition well stand in the way of its splits, so while the partition
     is being found they take few steps, unless their number is given.
