@@ -18,7 +18,7 @@ from bayesmargin.samplers.base import require_choice
 from bayesmargin.types import FloatArray, IntArray
 
 
-class MixtureAnswers(MixtureClassifier):
+class InfiniteSVCAnswers(MixtureClassifier):
     """The part of the estimator that reads draws; it has no parameters of its own."""
 
     prediction: str

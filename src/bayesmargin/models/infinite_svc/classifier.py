@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesmargin.chains import n_threads
-from bayesmargin.models.infinite_svc.answers import MixtureAnswers
+from bayesmargin.models.infinite_svc.answers import InfiniteSVCAnswers
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.link import learn_link
 from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings
@@ -20,7 +20,7 @@ from bayesmargin.random import spawn_generators
 from bayesmargin.saving.book import ChainBook
 
 
-class InfiniteSVC(MixtureAnswers):
+class InfiniteSVC(InfiniteSVCAnswers):
     r"""Dirichlet-process mixture of linear max-margin experts.
 
     .. math::

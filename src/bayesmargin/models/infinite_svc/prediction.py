@@ -14,6 +14,8 @@ with :math:`w_{new} \propto \alpha_0 t_0(x)`. The rules:
     the vote of the heaviest component alone.
 ``"gibbs"``
     the vote of one component drawn from w (the Gibbs classifier).
+
+The estimator's default, "calibrated", is the first of these with a link behind it (:mod:`.link`).
 """
 
 import math
