@@ -10,8 +10,7 @@ come from ``results/infinite_svm_search_NAME.json``, chosen on training rows alo
 both weights samplers. No link to probabilities is learned, for it would change no class. With
 ``--models`` the rows of other models are kept as they were measured.
 Times are processor seconds, so other work on the machine does not count; kernels are compiled by a
-small fit before. Run it with one BLAS and OpenMP thread
-(``OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1``): everything compared uses one core.
+small fit before. Everything compared uses one core and one thread of BLAS (``infinite_svm_peers``).
 """
 
 import argparse
