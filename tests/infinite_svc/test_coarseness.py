@@ -6,8 +6,9 @@ from test_weights import _draws, _error
 
 from bayesmargin.compiling import from_python
 from bayesmargin.models.infinite_svc.anchor import prepare_update
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.coarseness import gentle_step
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import make_method
 from bayesmargin.models.infinite_svc.state import Hinge
 

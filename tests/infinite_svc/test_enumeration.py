@@ -5,7 +5,8 @@ import pytest
 from enumeration import canonical, exact_posterior
 
 from bayesmargin.models.infinite_svc.births import EXACT, PRIOR_DRAW
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
@@ -23,12 +24,12 @@ def _problem(covariates, classes):
     return make_rows(x[:, :covariates].copy(), design, labels, base, HINGE), base
 
 
-def total_variation(covariates, classes, method, scheme, proposals, sweeps, seed=1):
+def total_variation(covariates, classes, method, scheme, proposals, sweeps, seed=1, groups=1):
     """Distance between the visited partitions and the enumerated posterior."""
     rows, base = _problem(covariates, classes)
     vectors = 1 if classes == 2 else classes
     exact = exact_posterior(rows, base, HINGE, CONCENTRATION, vectors)
-    settings = Settings(HINGE, METHODS[method], scheme=scheme, proposals=proposals)
+    settings = Settings(HINGE, METHODS[method], scheme=scheme, proposals=proposals, groups=groups)
     chain = start_chain(
         np.random.default_rng(seed), rows, base, settings, np.zeros(4, int), classes, CONCENTRATION
     )

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bayesmargin.compiling import from_python
 from bayesmargin.models.infinite_svc import gaussian, marginal
-from bayesmargin.models.infinite_svc.chain import make_base
 from bayesmargin.models.infinite_svc.gaussian import reset_to_prior
+from bayesmargin.models.infinite_svc.preparation import make_base
 from bayesmargin.models.infinite_svc.state import empty_components
 
 change_member = from_python(gaussian.change_member)

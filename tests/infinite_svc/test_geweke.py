@@ -12,7 +12,8 @@ import pytest
 from enumeration import log_crp, log_niw, partitions
 
 from bayesmargin.models.infinite_svc.births import EXACT, PRIOR_DRAW
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian

@@ -8,7 +8,8 @@ from enumeration import _log_psi, log_crp, log_niw
 
 from bayesmargin import InfiniteSVC
 from bayesmargin.errors import ConvergenceWarning
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from bayesmargin.compiling import from_python
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.membership import opening_force
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 

@@ -5,7 +5,8 @@ import pytest
 
 from bayesmargin.compiling import from_python
 from bayesmargin.models.infinite_svc import radii
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 

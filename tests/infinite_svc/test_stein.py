@@ -6,7 +6,8 @@ from sklearn.datasets import make_moons
 
 from bayesmargin import InfiniteSVC
 from bayesmargin.errors import ConvergenceWarning
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import MIXTURES, Hinge
 from bayesmargin.models.infinite_svc.stein import stein_ratio
 from bayesmargin.models.infinite_svc.weights_sweep import update_experts

@@ -5,8 +5,9 @@ import pytest
 
 from bayesmargin.compiling import jit
 from bayesmargin.models.infinite_svc.assignments import _pick
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.gaussian import surely_below
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weighing import log_weights, make_work, stays, weigh_own
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation

@@ -5,8 +5,9 @@ import pytest
 
 from bayesmargin.compiling import from_python, jit
 from bayesmargin.models.infinite_svc.anchor import batch_rows, refresh_anchor
-from bayesmargin.models.infinite_svc.chain import Settings, make_base, make_rows, start_chain
+from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.dense import copy_matrix
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import make_method
 from bayesmargin.models.infinite_svc.state import Hinge
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation, multiclass_view

@@ -81,7 +81,8 @@ def _pass_stayers(
         if not stays(d, chance, weight, mixture, work):
             return visit, chance, found, max(best, weight)
         label, option = rows.labels[d], work.option[0]
-        assignment.winner[d] = option
+        if assignment.winner[d] != option:  # threads share memory, and writing disturbs the others
+            assignment.winner[d] = option
         if option != label:
             add_pull(components.pull[assignment.slot[d]], rows.design[d], label, option, 1.0)
     return visits.shape[0], 0.0, 0, 0.0
@@ -101,7 +102,16 @@ def _move(d: int, target: int, mixture: Mixture, features: FloatArray) -> None:
 
 
 @borrowing_jit
-def sweep_assignments(
+def begin_sweep(mixture: Mixture) -> None:
+    """Clear what a sweep over all rows leaves for the weights, and renew radii that are worn."""
+    components = mixture.components
+    components.pull[:, :, :] = 0.0
+    components.drift[:, :, :] = 0.0
+    renew_radii(mixture.assignment, components)
+
+
+@borrowing_jit
+def visit_rows(
     rng: np.random.Generator,
     visits: IntArray,
     begin: int,
@@ -112,19 +122,12 @@ def sweep_assignments(
 ) -> tuple[int, int]:
     """Visit ``visits[begin:]``; return where it stopped and how many rows moved.
 
-    A sweep over all rows leaves ``winner``, ``pull`` and ``drift`` for the weights as they are.
-
-    It stops early only when every slot is in use; the caller makes room and calls again. At the
-    end the list of members is brought up to date.
+    It stops early only when every slot is in use; the caller makes room and calls again.
     """
     rows, assignment, components, _, hinge = mixture
     log_concentration = math.log(concentration)
-    capacity, extra = components.population.shape[0], work.fresh_weight.shape[0]
+    capacity, extra = components.order.shape[0], work.fresh_weight.shape[0]
     moved, visit = 0, begin
-    if begin == 0:
-        components.pull[:, :, :] = 0.0
-        components.drift[:, :, :] = 0.0
-        renew_radii(assignment, components)
     while components.size[0] < capacity:
         visit, chance, found, best = _pass_stayers(
             rng, visits, visit, mixture, log_concentration, scheme, work
@@ -149,6 +152,27 @@ def sweep_assignments(
             moved += 1
             note_move(d, target, option, work.option[0], mixture)
             _move(d, target, mixture, work.features)
+    return visit, moved
+
+
+@borrowing_jit
+def sweep_assignments(
+    rng: np.random.Generator,
+    visits: IntArray,
+    begin: int,
+    mixture: Mixture,
+    concentration: float,
+    scheme: int,
+    work: Work,
+) -> tuple[int, int]:
+    """Visit ``visits[begin:]`` as :func:`visit_rows` does, with what belongs before and after it.
+
+    A sweep over all rows leaves ``winner``, ``pull`` and ``drift`` for the weights as they are. At
+    the end the list of members is brought up to date.
+    """
+    if begin == 0:
+        begin_sweep(mixture)
+    visit, moved = visit_rows(rng, visits, begin, mixture, concentration, scheme, work)
     if visit == visits.shape[0]:
-        group_members(assignment)
+        group_members(mixture.assignment)
     return visit, moved

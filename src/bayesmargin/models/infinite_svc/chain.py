@@ -4,23 +4,21 @@ import dataclasses
 import functools
 import math
 import time
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import DirectCaller, borrowing_jit
-from bayesmargin.models.infinite_svc.assignments import sweep_assignments
+from bayesmargin.compiling import DirectCaller
+from bayesmargin.models.infinite_svc.assignments import begin_sweep, sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
 from bayesmargin.models.infinite_svc.gaussian import (
-    fill_features,
-    log_predictive,
     recompute,
     reset_to_prior,
-    student_table,
 )
+from bayesmargin.models.infinite_svc.groups import GroupedSweep
 from bayesmargin.models.infinite_svc.joining import join_components, largest_gain
-from bayesmargin.models.infinite_svc.newcomer import log_evidence
 from bayesmargin.models.infinite_svc.proposal_rows import Scratch, make_scratch
 from bayesmargin.models.infinite_svc.split_merge import split_merge
 from bayesmargin.models.infinite_svc.state import (
@@ -30,9 +28,10 @@ from bayesmargin.models.infinite_svc.state import (
     Hinge,
     Mixture,
     Rows,
+    double_room,
     empty_components,
     group_members,
-    grow,
+    room_for_radii,
 )
 from bayesmargin.models.infinite_svc.stein import stein_ratio
 from bayesmargin.models.infinite_svc.weighing import make_work
@@ -40,9 +39,8 @@ from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_sweep import EXACT_METHODS, update_experts
 from bayesmargin.streams import seed_from_generator
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.types import IntArray
 
-_MOST_RADII = 250_000_000
 _REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
 
 
@@ -56,54 +54,7 @@ class Settings:
     proposals: int = 0  #: split or merge proposals in a sweep
     scans: int = 3  #: restricted Gibbs scans that shape a proposed split
     prior: tuple[float, float] | None = None  #: Gamma prior of the concentration; None: fixed
-
-
-def make_base(
-    location: FloatArray,
-    strength: float,
-    degrees: float,
-    scatter: FloatArray,
-    weight_scale: float,
-    rows: int,
-) -> Base:
-    """Base measure with the tables that a data set of ``rows`` rows needs."""
-    table = student_table(location.shape[0], strength, degrees, rows + 1)
-    return Base(location, strength, degrees, scatter, table, weight_scale)
-
-
-def make_rows(
-    covariates: FloatArray, design: FloatArray, labels: IntArray, base: Base, hinge: Hinge
-) -> Rows:
-    """Data with the constants that a new component asks of every row."""
-    classes = max(2, int(labels.max()) + 1)
-    square = np.einsum("dj,dj->d", design, design)
-    evidence = log_evidence(base.weight_scale**2 * square, hinge, classes)
-    density, mode = np.empty(len(labels)), np.full(len(labels), np.nan)
-    rows = Rows(covariates, design, labels, density, evidence, mode, _nested(covariates, design))
-    scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
-    reset_to_prior(scratch, base, 0)
-    _fill_base_density(rows, scratch, base, np.empty(scratch.form.shape[1]))
-    return rows
-
-
-def _nested(covariates: FloatArray, design: FloatArray) -> bool:
-    """Whether sums of the covariates' quadratic features are those of the experts' rows as well."""
-    size = covariates.shape[1]
-    if size == 0 or design.shape[1] - size not in (0, 1):
-        return False
-    return bool(np.all(design[:, size:] == 1.0) and np.array_equal(design[:, :size], covariates))
-
-
-@borrowing_jit
-def _fill_base_density(rows: Rows, scratch: Components, base: Base, features: FloatArray) -> None:
-    for d in range(rows.labels.shape[0]):
-        fill_features(rows.covariates[d], features)
-        rows.log_base[d] = log_predictive(scratch, base, 0, features)
-
-
-def _room_for_radii(capacity: int, rows: int) -> FloatArray:
-    """Store of the kept radii; none where it would take more than a gigabyte."""
-    return np.zeros((rows if capacity * rows <= _MOST_RADII else 0, capacity), np.float32)
+    groups: int = 1  #: of components that are swept side by side, see :mod:`.groups`
 
 
 @dataclasses.dataclass
@@ -127,6 +78,7 @@ class Chain:
         default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
     )
 
+    pool: Executor | None = None  #: threads for groups of components; None: one after another
     _call: DirectCaller = dataclasses.field(default_factory=DirectCaller, repr=False)
 
     @property
@@ -209,6 +161,8 @@ class Chain:
         return float(largest_gain(self.mixture, self.sides, self.concentration))
 
     def _sweep_assignments(self) -> int:
+        if self.settings.groups > 1:
+            return self._sweep_groups()
         position = moved = 0
         while position < len(self.visits):
             position, change = self._call(
@@ -225,18 +179,23 @@ class Chain:
             self._make_room()
         return moved
 
-    def _make_room(self) -> None:
-        """Keep a free slot: births need one, a split needs one."""
-        capacity = self.components.population.shape[0]
-        if self.components.size[0] == capacity:
-            self.components = grow(self.components, 2 * capacity)
-            start = np.zeros(2 * capacity + 1, np.int64)
-            start[: capacity + 1] = self.assignment.start
-            start[capacity + 1 :] = self.assignment.start[-1]
-            reach = _room_for_radii(2 * capacity, len(self.rows.labels))
-            if reach.size and self.assignment.reach.size:
-                reach[:, :capacity] = self.assignment.reach
-            self.assignment = self.assignment._replace(start=start, reach=reach)
+    def _sweep_groups(self) -> int:
+        """The same by groups of components, side by side in the threads of ``pool``."""
+        begin_sweep(self.mixture)
+        sweep = GroupedSweep(self.rng, self.mixture, self.visits, self.settings.groups)
+        moved, scheme = 0, self.settings.scheme
+        while not sweep.done:
+            state = (self.mixture, self.concentration, scheme, self.empty)
+            moved += sweep.go_on(self._call, *state, self.pool)
+            self._make_room(wanted=not sweep.done)
+        group_members(self.assignment)
+        self.seconds["assignments"] += sweep.seconds
+        return moved
+
+    def _make_room(self, wanted: bool = False) -> None:
+        """Keep a free slot: births need one, a split needs one. More of them where ``wanted``."""
+        if wanted or self.components.size[0] == self.components.population.shape[0]:
+            self.components, self.assignment = double_room(self.components, self.assignment)
 
     @functools.cached_property
     def _scratch(self) -> Scratch:
@@ -282,7 +241,7 @@ def start_chain(
         winner,
         np.empty_like(slots),
         np.zeros(capacity + 1, np.int64),
-        _room_for_radii(capacity, len(slots)),
+        room_for_radii(capacity, len(slots)),
     )
     group_members(assignment)
     sides = empty_components(3, dimension, components.weights.shape[1], columns)

@@ -13,7 +13,7 @@ from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
-from bayesmargin.models.mixtures.threads import run_chains
+from bayesmargin.models.mixtures.threads import pool_for, run_chains
 from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
@@ -71,6 +71,10 @@ class InfiniteSVC(InfiniteSVCAnswers):
         auxiliary components of Algorithm 8. Both target the same posterior.
     split_merge : int
         Split or merge proposals in a sweep.
+    groups : int
+        Groups of components that a sweep visits side by side, in threads of ``n_jobs``. A row moves
+        within its group, and groups are drawn anew for every sweep, which leaves the posterior as
+        it is (:mod:`bayesmargin.models.infinite_svc.groups`). For many rows on several cores.
     joining : {"cautious", "eager"} or None
         Whether components that are more probable as one are joined in the first ten sweeps (or
         the first half of burn-in). "cautious": where experts lose next to nothing; "eager":
@@ -98,7 +102,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
     random_state : int, Generator, RandomState or None
         Equal seeds give equal results whatever ``n_jobs``.
     n_jobs : int or None
-        Threads for chains and prediction; -1 uses all cores.
+        Threads for chains, for groups of components and for prediction; -1 uses all cores.
     checkpoint : path-like or None
         Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
         the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
@@ -154,6 +158,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         n_clusters: int | str = "auto",
         new_components: int | str = "exact",
         split_merge: int = 1,
+        groups: int = 1,
         joining: str | None = "cautious",
         inner_steps: int | str = "auto",
         batch_size: int | None = None,
@@ -182,6 +187,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         self.n_clusters = n_clusters
         self.new_components = new_components
         self.split_merge = split_merge
+        self.groups = groups
         self.joining = joining
         self.inner_steps = inner_steps
         self.batch_size = batch_size
@@ -216,10 +222,11 @@ class InfiniteSVC(InfiniteSVCAnswers):
             *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             problem = make_problem(self, X, labels, shared)
             pages = ChainBook(checkpoint, self.n_chains).pages
-            with progress_for(self.verbose) as progress:
+            threads = pool_for(self.groups * self.n_chains if self.groups > 1 else 1, self.n_jobs)
+            with progress_for(self.verbose) as progress, threads as pool:
                 rows = watched(self.classes_)
                 show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
-                run = partial(run_chain, problem, after_sweep=show)
+                run = partial(run_chain, problem, after_sweep=show, pool=pool)
                 jobs = zip(generators, pages, strict=True)
                 runs, interrupted = run_chains(run, jobs, workers)
             recorders = usable([run[0] for run in runs]) if interrupted else [r for r, _ in runs]

@@ -3,6 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from functools import partial
 from threading import Event
 from typing import Any
@@ -12,11 +13,10 @@ import numpy as np
 from bayesmargin.models.infinite_svc.chain import (
     Chain,
     Settings,
-    make_base,
-    make_rows,
     start_chain,
 )
 from bayesmargin.models.infinite_svc.held_out import make_folds, predict_held_out
+from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import (
     CALIBRATED,
     default_sweeps,
@@ -153,6 +153,7 @@ def make_problem(
         scheme=make_scheme(estimator.new_components),
         proposals=estimator.split_merge,
         prior=_CONCENTRATION_PRIOR if learn else None,
+        groups=estimator.groups,
     )
     rows = make_rows(covariates, design, labels, base, hinge)
     classes = int(labels.max()) + 1
@@ -185,15 +186,17 @@ def run_chain(
     page: Page | None = None,
     after_sweep: Callable[[Recorder], None] = lambda recorder: None,
     stop: Event | None = None,
+    pool: Executor | None = None,
 ) -> tuple[Recorder, dict[str, float]]:
     """Run one chain to its end; returns what was recorded and the seconds by activity.
 
     ``page`` is the chain's place in a checkpoint: the chain goes on from what is written there.
-    When ``stop`` is set, the sweep under way is the last.
+    When ``stop`` is set, the sweep under way is the last. ``pool`` sweeps groups of components.
     """
     page = page or Page()
     found = page.begin()
     chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
+    chain.pool = pool
     for sweep in range(chain.sweeps, problem.n_sweeps):
         if problem.early is not None and sweep == problem.first_sweeps:
             chain.settings = problem.settings

@@ -92,6 +92,7 @@ def _start_without(
     short = start_chain(
         rng, Rows(*others), chain.base, chain.settings, slots, classes, chain.concentration
     )
+    short.pool = chain.pool
     used = np.unique(slots)
     short.components.weights[: len(used)] = chain.components.weights[used]
     short.components.sharpness[:] = chain.components.sharpness

@@ -142,7 +142,7 @@ def check_settings(estimator: Any) -> None:
         require_choice("joining", estimator.joining, JOINING)
     require_choice("prediction", estimator.prediction, PREDICTIONS)
     for name, least in (
-        ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("extra_degrees", 0),
+        ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("extra_degrees", 0), ("groups", 1),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
     if estimator.inner_steps != "auto":

@@ -18,6 +18,7 @@ from bayesmargin.types import FloatArray, IntArray
 #: Kinds of components by size and by mixture of labels, see :mod:`.sharpness`.
 SIZES, MIXTURES = 12, 7
 FIRST_SHARPNESS = 0.25  #: before anything is learned
+_MOST_RADII = 250_000_000
 
 
 class Rows(NamedTuple):
@@ -149,6 +150,22 @@ def grow(components: Components, capacity: int) -> Components:
         target[: source.shape[0]] = source
     larger.order[old:] = np.arange(old, capacity)
     return larger
+
+
+def room_for_radii(capacity: int, rows: int) -> FloatArray:
+    """Store of the kept radii; none where it would take more than a gigabyte."""
+    return np.zeros((rows if capacity * rows <= _MOST_RADII else 0, capacity), np.float32)
+
+
+def double_room(components: Components, assignment: Assignment) -> tuple[Components, Assignment]:
+    """Copies with room for twice as many components."""
+    capacity, rows = len(components.population), len(assignment.slot)
+    start = np.full(2 * capacity + 1, assignment.start[-1])
+    start[: capacity + 1] = assignment.start
+    reach = room_for_radii(2 * capacity, rows)
+    if reach.size and assignment.reach.size:
+        reach[:, :capacity] = assignment.reach
+    return grow(components, 2 * capacity), assignment._replace(start=start, reach=reach)
 
 
 @inner_borrowing_jit

@@ -1,9 +1,12 @@
 """Chains beside each other in threads, which Ctrl-C stops at the end of the sweep under way."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from threading import Event
 from typing import TypeVar
+
+from bayesmargin.chains import n_threads
 
 Result = TypeVar("Result")
 
@@ -35,3 +38,17 @@ def run_chains(
             for future in futures:
                 future.cancel()
     return [future.result() for future in futures if not future.cancelled()], interrupted
+
+
+def pool_for(parts: int, n_jobs: int | None) -> AbstractContextManager[Executor | None]:
+    """Threads for work in so many parts, as ``n_jobs`` of an estimator allows; None for one.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.mixtures.threads import pool_for
+    >>> with pool_for(4, n_jobs=None) as pool:
+    ...     print(pool)
+    None
+    """
+    workers = 1 if n_jobs is None else n_threads(n_jobs, parts)
+    return nullcontext() if workers == 1 else ThreadPoolExecutor(workers)
