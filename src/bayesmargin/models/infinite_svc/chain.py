@@ -41,6 +41,7 @@ from bayesmargin.models.infinite_svc.weights_sweep import EXACT_METHODS, update_
 from bayesmargin.streams import seed_from_generator
 from bayesmargin.types import IntArray
 
+_FIT_EVERY = 5  # sweeps after which experts are fitted to two components that might be one
 _REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
 
 
@@ -148,12 +149,21 @@ class Chain:
         self.seconds["weights"] += end - later
 
     def join(self, caution: float) -> int:
-        """Join components where one is more probable than two; see :mod:`.joining`."""
+        """Join components where one is more probable than two; see :mod:`.joining`.
+
+        Experts are fitted for it now and then, and again as long as that joins some.
+        """
         start = time.thread_time()
-        joined: int = self._call(
-            join_components, self.rng, self.mixture, self.sides, self.concentration, caution
-        )
+        joined = self._join(caution, False)
+        if self.sweeps % _FIT_EVERY == 0:
+            while found := self._join(caution, True):
+                joined += found
         self.seconds["split_merge"] += time.thread_time() - start
+        return joined
+
+    def _join(self, caution: float, fit: bool) -> int:
+        state = (self.mixture, self.sides, self.concentration)
+        joined: int = self._call(join_components, self.rng, *state, caution, fit)
         return joined
 
     def joining_gain(self) -> float:

@@ -3,16 +3,21 @@ r"""Components that describe the same rows are joined while the chain looks for 
 A merge of :mod:`.split_merge` must find the present division among those that a split would
 propose. With some thousand rows it hardly ever does, and a chain that starts with too many
 components keeps them. In the first sweeps, where the chain has no law to keep, it need not: two
-components become one where that is the more probable. With the experts' weights of the larger,
+components become one where that is the more probable. With an expert :math:`\eta_{ij}` for both,
 
 .. math::
 
    \log\frac{p(\text{one})}{p(\text{two})} =
    -\log\frac{\alpha_0\,\Gamma(n_i)\Gamma(n_j)}{\Gamma(n_i+n_j)}\frac{t(X_i)\,t(X_j)}{t(X_{ij})}
-   + \sum_{d \in j} \log\frac{\psi_d(\eta_i)}{\psi_d(\eta_j)}
+   + \sum_{d \in i,j} \log\psi_d(\eta_{ij})
+   - \sum_{d \in i} \log\psi_d(\eta_i) - \sum_{d \in j} \log\psi_d(\eta_j)
 
-(the evidence for the weights of j, which are at their best on their rows, is left out in favour of
-two). This is said of the present division. Where components overlap there are many such, and all
+(the evidence for the weights, which are at their best on their rows, is left out in favour of two).
+The expert of the larger serves for both, which is quickly asked. It may never have seen the like of
+the other's rows; so now and then all three are fitted by a few passes of exact augmentation before
+they are compared.
+
+This is said of the present division. Where components overlap there are many such, and all
 together may be more probable than one component: what was joined too much is split again in the
 rest of burn-in, which is the easier direction.
 
@@ -31,18 +36,20 @@ import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
-from bayesmargin.models.infinite_svc.dense import dot
+from bayesmargin.models.infinite_svc.dense import copy_matrix, dot
 from bayesmargin.models.infinite_svc.expert_proposal import total_log_psi
-from bayesmargin.models.infinite_svc.experts import log_psi
+from bayesmargin.models.infinite_svc.experts import log_psi, log_psi_of_scores
 from bayesmargin.models.infinite_svc.gaussian import (
     fill_features,
     log_share,
     log_share_without,
 )
 from bayesmargin.models.infinite_svc.regrouping import accept_merge, begin_anew, log_apart
-from bayesmargin.models.infinite_svc.state import Components, Mixture
+from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
+from bayesmargin.models.infinite_svc.weights_augmentation import gibbs_pass, member_scores
 from bayesmargin.types import FloatArray, IntArray
 
+_PASSES = 3  # that fit an expert to two components
 _ASKED = 5  # members of a component whose rival is looked at
 
 
@@ -126,6 +133,52 @@ def _log_union(
     return gain + experts if experts > -min(caution, gain) else -np.inf
 
 
+@inner_jit
+def _total(members: IntArray, scores: FloatArray, rows: Rows, hinge: Hinge) -> float:
+    """Log pseudo-likelihood of the members from their scores."""
+    total = 0.0
+    for i in range(members.shape[0]):
+        total += log_psi_of_scores(scores[i], rows.labels[members[i]], hinge)
+    return total
+
+
+@inner_jit
+def _fits_both(
+    rng: np.random.Generator,
+    own: int,
+    partner: int,
+    mixture: Mixture,
+    sides: Components,
+    concentration: float,
+    caution: float,
+) -> bool:
+    """Whether an expert fitted to both loses no more than it may; the larger has it then."""
+    rows, _, components, base, hinge = mixture
+    gain = -log_apart(components, own, partner, sides, base, concentration)
+    if gain <= 0.0:
+        return False
+    larger, smaller = _members(own, mixture), _members(partner, mixture)
+    all_members = np.concatenate((larger, smaller))
+    first, second = components.weights[own].copy(), components.weights[partner].copy()
+    first_scores = member_scores(larger, rows, first)
+    second_scores = member_scores(smaller, rows, second)
+    both, scores = first.copy(), member_scores(all_members, rows, first)
+    others = member_scores(all_members, rows, second)
+    if _total(all_members, others, rows, hinge) > _total(all_members, scores, rows, hinge):
+        both, scores = second.copy(), others
+    for _ in range(_PASSES):
+        gibbs_pass(rng, larger, rows, hinge, base.weight_scale, first, first_scores)
+        gibbs_pass(rng, smaller, rows, hinge, base.weight_scale, second, second_scores)
+        gibbs_pass(rng, all_members, rows, hinge, base.weight_scale, both, scores)
+    loss = _total(larger, first_scores, rows, hinge)
+    loss += _total(smaller, second_scores, rows, hinge)
+    loss -= _total(all_members, scores, rows, hinge)
+    if loss < min(caution, gain):
+        copy_matrix(both, components.weights[own])
+        return True
+    return False
+
+
 @inner_borrowing_jit
 def _ordered(slot: int, rival: int, components: Components) -> tuple[int, int]:
     """Two components, the larger first: its weights are kept."""
@@ -141,8 +194,12 @@ def join_components(
     sides: Components,
     concentration: float,
     caution: float,
+    fit: bool,
 ) -> int:
-    """Offer every component to the rival for one of its rows; returns how many were joined."""
+    """Offer every component to the rival for one of its rows; returns how many were joined.
+
+    With ``fit`` a pair is given an expert of its own where that of the larger loses too much.
+    """
     _, assignment, components, _, _ = mixture
     features = np.empty(components.form.shape[1])
     scores = np.empty(components.weights.shape[1])
@@ -154,7 +211,10 @@ def join_components(
         rival = _rival(d, mixture, features, scores)
         if count > 1 and rival != slot:
             own, partner = _ordered(slot, rival, components)
-            if _log_union(own, partner, mixture, sides, concentration, caution) > 0.0:
+            joins = _log_union(own, partner, mixture, sides, concentration, caution) > 0.0
+            if fit and not joins:
+                joins = _fits_both(rng, own, partner, mixture, sides, concentration, caution)
+            if joins:
                 members = _members(partner, mixture).copy()
                 accept_merge(members, assignment, components, sides, own, partner)
                 begin_anew(rng, components, own)
