@@ -116,7 +116,8 @@ def learn_brevity(
     documents of any length to the shares of the labels, and so below the thresholds.
     """
     if several or len(shares) == 1:
-        rest = link.cut + logit(shares) / link.slope
+        # Labels of all documents, or of none, are chosen whatever their scores.
+        rest = np.where(np.isfinite(link.cut), link.cut + logit(shares) / link.slope, wordless)
     else:  # probabilities of one label of many do not change with the level of the scores
         logs = np.log(shares)
         rest = wordless.mean() + (logs - logs.mean()) / link.slope
@@ -150,10 +151,15 @@ def f1_sum(chosen: IntArray, relevant: IntArray) -> float:
 def class_thresholds(
     scores: FloatArray, signs: IntArray, prevalence: FloatArray, common: float
 ) -> FloatArray:
-    """A threshold a class: by the share of its documents, the common one, or between."""
+    """A threshold a class: by the share of its documents, the common one, or between.
+
+    A label that no document has is above every score, and one that all have is below.
+    """
     own = np.array([np.quantile(s, 1.0 - p) for s, p in zip(scores.T, prevalence, strict=True)])
-    candidates = [common + share * (own - common) for share in (1.0, 0.75, 0.5, 0.25, 0.0)]
     relevant = (signs > 0).astype(np.int64)
+    sure = np.where((prevalence == 0.0) & (signs < 0).all(axis=0), np.inf, 0.0)
+    sure[(prevalence == 1.0) & (signs > 0).all(axis=0)] = -np.inf
+    candidates = [sure + common + share * (own - common) for share in (1.0, 0.75, 0.5, 0.25, 0.0)]
     return max(candidates, key=lambda cut: f1_sum(choose(scores, cut), relevant))
 
 
