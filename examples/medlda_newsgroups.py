@@ -28,9 +28,9 @@ def main(folder: Path) -> None:
     model = MedLDAClassifier(n_topics=50, random_state=0, n_jobs=-1, verbose=1)
     model.fit(X, train.target)
 
-    print(f"accuracy, {model.n_draws} draws averaged: {model.score(new, test.target):.3f}")
+    print(f"accuracy, topics integrated out: {model.score(new, test.target):.3f}")
     one = np.mean(model.predict(new, draws=1) == test.target)
-    print(f"accuracy, one draw:              {one:.3f}")
+    print(f"accuracy, one draw a chain:      {one:.3f}")
     chance = model.predict_proba(new)[np.arange(new.shape[0]), test.target]
     print(f"log loss of the probabilities:   {-np.log(chance).mean():.3f}")
     print(f"perplexity of held-out words:    {model.perplexity(new):.0f}")

@@ -47,7 +47,12 @@ def coherence(topics: FloatArray, counts: Any, n: int = 10) -> FloatArray:
     >>> coherence(np.array([[0.5, 0.5, 0.0, 0.0], [0.5, 0.0, 0.5, 0.0]]), together, n=2)
     array([ 1., -1.])
     """
+    require_count("n", n, 0)
     presence = sp.csc_matrix(counts, copy=True)
+    if presence.shape[1] != topics.shape[1]:
+        raise ValueError(
+            f"counts has {presence.shape[1]} columns, but the topics have {topics.shape[1]} words"
+        )
     presence.eliminate_zeros()
     presence.data = np.ones_like(presence.data, dtype=np.float64)
     n_documents = presence.shape[0]
@@ -76,11 +81,16 @@ def class_topics(shares: FloatArray, y: Any, classes: np.ndarray) -> FloatArray:
         )
     if len(labels) != len(shares):
         raise ValueError(f"y holds {len(labels)} labels, but there are {len(shares)} documents")
+    members = labels > 0 if labels.ndim == 2 else labels[:, None] == classes
+    unknown = ~members.any(axis=1)
+    if labels.ndim == 1 and unknown.any():
+        raise ValueError(
+            f"y holds the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
+            f"{classes.tolist()}"
+        )
     means = np.full((len(classes), shares.shape[1]), np.nan)
-    for i, label in enumerate(classes):
-        members = labels[:, i] > 0 if labels.ndim == 2 else labels == label
-        if members.any():
-            means[i] = shares[members].mean(axis=0)
+    for i in np.flatnonzero(members.any(axis=0)):
+        means[i] = shares[members[:, i]].mean(axis=0)
     return means
 
 
@@ -92,11 +102,15 @@ def plot_class_topics(
 ) -> Any:
     """Heat map of :func:`class_topics`; topics in the order of the class that uses them most.
 
-    Returns the matplotlib axes.
+    Classes without documents stay blank. Returns the matplotlib axes.
     """
     import matplotlib.pyplot as plt
 
-    order = np.lexsort((-means.max(axis=0), means.argmax(axis=0)))
+    class_names = names_of(class_names, means.shape[0], "class_names")
+    if topic_names is not None:
+        topic_names = names_of(topic_names, means.shape[1], "topic_names")
+    known = np.nan_to_num(means, nan=-1.0)
+    order = np.lexsort((-known.max(axis=0), known.argmax(axis=0)))
     if ax is None:
         size = (2.0 + 0.22 * means.shape[1], 1.5 + 0.22 * means.shape[0])
         _, ax = plt.subplots(figsize=size, layout="constrained")

@@ -1,0 +1,43 @@
+"""Which class uses which topic, and topics by their words: what is asked of them is checked."""
+
+import numpy as np
+import pytest
+
+from bayesmargin.models.medlda import coherence, plot_class_topics
+from bayesmargin.models.medlda.understanding import class_topics
+
+
+def test_a_class_without_documents_leaves_the_order_of_the_others():
+    """Its shares are not known, and the largest of them had been taken for that of every topic."""
+    means = np.array([[0.1, 0.7, 0.2], [np.nan] * 3, [0.6, 0.1, 0.3]])
+    axes = plot_class_topics(means, ["a", "nobody", "c"])
+    shown = [label.get_text() for label in axes.get_xticklabels()]
+    assert shown == ["1", "0", "2"]
+    np.testing.assert_array_equal(axes.images[0].get_array()[[0, 2]], means[[0, 2]][:, [1, 0, 2]])
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"]])
+def test_every_class_and_topic_of_a_picture_has_one_name(names):
+    means = np.full((2, 2), 0.5)
+    with pytest.raises(ValueError, match=f"class_names holds {len(names)} names, but 2 are needed"):
+        plot_class_topics(means, names)
+    with pytest.raises(ValueError, match=f"topic_names holds {len(names)} names, but 2 are needed"):
+        plot_class_topics(means, ["a", "b"], names)
+
+
+def test_labels_that_the_model_does_not_know_have_no_topics():
+    """Names where the model has numbers had given nothing but missing values."""
+    shares, numbers = np.full((3, 2), 0.5), np.array([1, 2])
+    with pytest.raises(ValueError, match=r"label 'moon', which is not among the classes \[1, 2\]"):
+        class_topics(shares, ["moon", "star", "moon"], numbers)
+    with pytest.raises(ValueError, match="label 3, which is not"):
+        class_topics(shares, [1, 3, 2], numbers)
+    np.testing.assert_array_equal(class_topics(shares, [2, 2, 2], numbers)[0], np.nan)
+
+
+def test_coherence_asks_for_the_vocabulary_of_the_topics():
+    topics = np.full((2, 4), 0.25)
+    with pytest.raises(ValueError, match="counts has 3 columns, but the topics have 4 words"):
+        coherence(topics, np.ones((5, 3)))
+    with pytest.raises(ValueError, match="n=-1 is not allowed"):
+        coherence(topics, np.ones((5, 4)), n=-1)
