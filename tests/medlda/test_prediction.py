@@ -1,6 +1,7 @@
 """Topic shares of new documents against enumeration, and what several starts are for."""
 
 import numpy as np
+import pytest
 
 from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.documents import Documents
@@ -68,3 +69,14 @@ def test_documents_with_two_modes_are_started_often_enough_to_see_both():
         shares = shares_by_seed(make_posterior([phi] * n_draws), [0] * 40, 0.02, n_draws, 300)
         assert abs(shares[:, 0].mean() - 0.5) < 0.03
         assert shares[:, 0].std() < 0.6 / np.sqrt(N_STARTS)
+
+
+def test_shares_of_a_very_long_document_are_not_rounded_away():
+    """Sums of chances in single precision had stopped at multiples of a sixteenth and more.
+
+    A share t of the first topic, of words that are three to one: 0.9 t + 0.1 (1 - t) = 0.75.
+    """
+    posterior = make_posterior([np.array([[0.9, 0.1], [0.1, 0.9]])])
+    words = np.repeat(np.array([0, 1], dtype=np.int32), [150_000, 50_000])
+    shares, _ = infer(posterior, one_document(words), 5.0, 1, None, 1)
+    assert shares[0, 0] == pytest.approx(0.8125, abs=0.004)

@@ -106,7 +106,12 @@ def infer(
     n_starts = -(-max(N_STARTS, n_topics // TOPICS_A_START) // len(states))
     n_started = 0 if n_draws is not None else -(-STARTED_WORDS // len(states))
     chunks = range(0, n_documents, _CHUNK)
-    with Crew(n_threads, lambda: make_workspace(n_classes, width, longest)) as crew:
+
+    def make_room() -> Workspace:
+        # Chances of very many words add up in double precision: in single the sum stops growing.
+        return make_workspace(n_classes, width, longest)._replace(factor=np.zeros(width))
+
+    with Crew(n_threads, make_room) as crew:
         for draw, topics, coef in states:
             shares = np.zeros((n_documents, n_topics))
             shares[empty] = 1.0 / n_topics
