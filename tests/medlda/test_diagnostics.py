@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from bayesmargin import MedLDAClassifier
+from bayesmargin import MedLDAClassifier, load
 from bayesmargin.cli.trust import diagnostics_document, trust
-from bayesmargin.models.medlda.diagnostics import QUANTITIES, TopicDiagnostics
+from bayesmargin.models.medlda.diagnostics import HEAT, QUANTITIES, TopicDiagnostics
+
+from .test_corpus_size import draw_documents
 
 
 def found(last):
@@ -58,3 +60,17 @@ def test_draws_do_not_flood_the_screen(model):
 def test_before_a_fit_there_are_none():
     with pytest.raises(NotFittedError):
         MedLDAClassifier().diagnostics_  # noqa: B018
+
+
+@pytest.mark.parametrize(("step", "frozen"), [(None, False), (0.6, True)])
+def test_weights_that_a_thermostat_froze_are_not_called_steady(step, frozen, tmp_path):
+    """Too long a step runs up the friction: the weights stand still, and do not drift at all."""
+    X, y = draw_documents(400, 11)
+    settings = {"n_topics": 8, "n_chains": 1, "weights": "ssgnht", "random_state": 0}
+    model = MedLDAClassifier(weight_step=step, **settings).fit(X, y % 2)
+    model.save(tmp_path / "model")
+    for found in (model.diagnostics_, load(tmp_path / "model").diagnostics_):
+        assert found.frozen is frozen
+        assert found.trustworthy is not frozen
+        assert (found[HEAT]["least"] < 0.01) is frozen
+        assert ("stand still: the heat of their thermostat is 0.00, not 1" in str(found)) is frozen

@@ -3,6 +3,9 @@
 A topic posterior has many modes, and chains find different ones, so R-hat, which asks chains to
 agree, would tell nothing. What can be asked is whether each chain has come to rest, by quantities
 that do not depend on how topics are numbered.
+
+Weights that a thermostat has frozen are at rest, too. Their momentum tells: its mean square is 1,
+and nearly 0 where friction has run up.
 """
 
 import math
@@ -16,17 +19,21 @@ from bayesmargin.types import FloatArray
 
 MOST_DRIFT = 0.1
 QUANTITIES = ("size of the weights", "words a topic spreads over")
+HEAT, LEAST_HEAT = "heat of the weights", 0.25
 
 
 def topic_traces(chains: Sequence[TopicPosterior]) -> dict[str, FloatArray]:
-    """Size of the weights and breadth of the topics, (chain, draw)."""
+    """Size of the weights and breadth of the topics, (chain, draw); heat where there is any."""
     length = min(len(chain.coef) for chain in chains)
     size = [[float(np.sqrt(np.mean(c**2))) for c in chain.coef[-length:]] for chain in chains]
     breadth = [
         [_breadth(chain.topics[k], chain.n_topics) for k in range(len(chain.topics))[-length:]]
         for chain in chains
     ]
-    return dict(zip(QUANTITIES, (np.array(size), np.array(breadth)), strict=True))
+    found = dict(zip(QUANTITIES, (np.array(size), np.array(breadth)), strict=True))
+    if all(len(chain.heat) >= length for chain in chains):
+        found[HEAT] = np.array([chain.heat[-length:] for chain in chains])
+    return found
 
 
 def _breadth(topics: FloatArray, n_topics: int) -> float:
@@ -75,16 +82,23 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
                 for name, chains in traces.items()
             }
         )
+        if HEAT in traces:
+            self[HEAT]["least"] = float(traces[HEAT].mean(axis=1).min())
 
     @property
     def worst(self) -> float:
         """The largest drift; NaN where there are too few draws to tell."""
-        return float(np.max([part["drift"] for part in self.values()]))
+        return float(np.max([part["drift"] for name, part in self.items() if name != HEAT]))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a thermostat has stopped the weights of a chain instead of moving them."""
+        return HEAT in self and self[HEAT]["least"] < LEAST_HEAT
 
     @property
     def trustworthy(self) -> bool | None:
-        """Whether the kept draws no longer drift; None where there are too few to tell."""
-        return None if math.isnan(self.worst) else self.worst <= MOST_DRIFT
+        """Whether the kept draws move and no longer drift; None where there are too few to tell."""
+        return None if math.isnan(self.worst) else self.worst <= MOST_DRIFT and not self.frozen
 
     def as_dict(self) -> dict[str, Any]:
         """Figures by name."""
@@ -93,6 +107,12 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
     def __str__(self) -> str:
         if self.trustworthy is None:
             return "There are too few draws to say whether the chains still drift."
+        if self.frozen:
+            heat = self[HEAT]["least"]
+            return (
+                f"The weights stand still: the heat of their thermostat is {heat:.2f}, not 1. "
+                "weight_step is too long: leave it at None, or pass less."
+            )
         if self.trustworthy:
             return f"The kept draws are steady: they drift by {100 * self.worst:.1f}% at most."
         return f"The kept draws still drift, by up to {100 * self.worst:.0f}%: raise n_passes."

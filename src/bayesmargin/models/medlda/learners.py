@@ -71,7 +71,7 @@ class OnlineLearner:
         self.posterior.keep(
             self.chain.time,
             self._n_draws,
-            lambda: (self.chain.current_topics(crew), self.chain.coef),
+            lambda: (self.chain.current_topics(crew), self.chain.coef, self.chain.mover.heat()),
         )
 
     def send_to(self, crew: Crew) -> None:
@@ -116,7 +116,7 @@ class BatchLearner:
         self.chain.sweep()
         self._time += 1
         self.posterior.keep(
-            self._time, self._n_draws, lambda: (self.chain.topics(), self.chain.coef)
+            self._time, self._n_draws, lambda: (self.chain.topics(), self.chain.coef, None)
         )
 
     def close(self) -> None:

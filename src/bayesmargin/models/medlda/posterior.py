@@ -29,6 +29,9 @@ class TopicPosterior:
         The topics given the counts along the chain, without the noise of a draw. None where the
         draws themselves have none, being the means given the topics of all words, and in models
         saved before there were expected topics.
+    heat : list of float
+        Mean square of the momentum of the weights on the way to each draw, where a thermostat moves
+        them.
     """
 
     n_topics: int
@@ -37,18 +40,24 @@ class TopicPosterior:
     last: int = 0
     length: int | None = None
     expected: ExpectedTopics | None = None
+    heat: list[float] = field(default_factory=list)
 
     def __repr__(self) -> str:
         words = len(self.topics[0]) if self.topics else 0
         return f"TopicPosterior({len(self.topics)} draws of {self.n_topics} topics, {words} words)"
 
-    def add(self, topics: FloatArray, coef: FloatArray) -> None:
+    def add(self, topics: FloatArray, coef: FloatArray, heat: float | None = None) -> None:
         """Keep one draw (copied)."""
+        if heat is not None:
+            self.heat.append(heat)
         self.topics.append(np.array(topics, dtype=np.float32))
         self.coef.append(np.array(coef, dtype=np.float64))
 
     def keep(
-        self, time: int, n_draws: int, draw: Callable[[], tuple[FloatArray, FloatArray]]
+        self,
+        time: int,
+        n_draws: int,
+        draw: Callable[[], tuple[FloatArray, FloatArray, float | None]],
     ) -> None:
         """Keep the draw of this time if it is due, and no more than ``n_draws``.
 
@@ -82,6 +91,7 @@ class TopicPosterior:
         """Keep the last ``n_kept`` draws only."""
         del self.topics[:-n_kept]
         del self.coef[:-n_kept]
+        del self.heat[:-n_kept]
 
     def states(self, n_draws: int | None) -> list[tuple[int, FloatArray, FloatArray]]:
         """Number, topics (V, P) and weights of the states that predictions average over.

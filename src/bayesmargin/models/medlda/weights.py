@@ -106,6 +106,9 @@ class LangevinMover:
         """Take the step for a corpus of so many documents."""
         self.step = default_step(settings.hinge, settings.prior_variance, n_documents)
 
+    def heat(self) -> None:
+        """Langevin steps have no momentum, and so no heat."""
+
     def before(self, coef: FloatArray) -> FloatArray:
         """Weights at which the documents are sampled: the present ones."""
         return coef
@@ -121,13 +124,16 @@ class ThermostatMover:
     r"""Nose-Hoover thermostat in the symmetric splitting (one subgradient a step).
 
     ``step`` is :math:`h`, ``diffusion`` is :math:`A`; the friction :math:`\xi` absorbs the noise of
-    the minibatches: it settles near :math:`A + hV/2` with :math:`V` their variance.
+    the minibatches: it settles near :math:`A + hV/2` with :math:`V` their variance. ``warmth`` adds
+    up the mean square of the momentum over ``beats`` steps.
     """
 
     step: float
     diffusion: float = 1.0
     momentum: FloatArray | None = None
     friction: float | None = None
+    warmth: float = 0.0
+    beats: int = 0
 
     def follow(self, settings: Settings, n_documents: float) -> None:
         """Take the step for a corpus of so many documents."""
@@ -144,6 +150,12 @@ class ThermostatMover:
         self.momentum = self.momentum * _damping(half * self.friction)
         return moved
 
+    def heat(self) -> float:
+        """Mean square of the momentum since this was last asked: 1, unless the weights freeze."""
+        found = self.warmth / max(self.beats, 1)
+        self.warmth, self.beats = 0.0, 0
+        return found
+
     def start(self, shape: tuple[int, ...], rng: np.random.Generator) -> None:
         """Momentum from its invariant law, friction at its mean."""
         self.momentum = rng.standard_normal(shape)
@@ -158,7 +170,9 @@ class ThermostatMover:
         self.momentum = self.momentum - self.step * gradient + noise
         self.momentum = self.momentum * _damping(half * self.friction)
         moved = coef + half * self.momentum
-        self.friction += half * (float(np.mean(self.momentum**2)) - 1.0)
+        heat = float(np.mean(self.momentum**2))
+        self.friction += half * (heat - 1.0)
+        self.warmth, self.beats = self.warmth + heat, self.beats + 1
         return moved
 
 
