@@ -120,7 +120,8 @@ class MedLDAClassifier(
 
     Notes
     -----
-    The draws take ``n_chains * n_draws * V * K * 4`` bytes, whatever the number of documents.
+    The draws take ``n_chains * n_draws * V * K * 4`` bytes ("ovr": times L), whatever the number of
+    documents.
 
     Predictions integrate topics out: :math:`\mathrm{E}[\Phi_{kw} \mid Z] = (\beta + n_{kw}) / (V
     \beta + n_{k\cdot})`, with counts averaged along the chain.
@@ -217,9 +218,10 @@ class MedLDAClassifier(
             return self._finish(training, links=True)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "MedLDAClassifier":
-        """Go on with further documents: one pass over them in minibatches.
+        """Go on with further documents: one pass over them in minibatches, in random order.
 
-        Documents that are all empty change nothing, unless they are the first.
+        Fewer than a minibatch make a shorter step, and documents that are all empty change nothing,
+        unless they are the first.
 
         Parameters
         ----------

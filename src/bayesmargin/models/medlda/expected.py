@@ -35,7 +35,8 @@ class ExpectedTopics:
     """Running average of the counts, ``scale * counts`` (V, P), and the prior weight of a word.
 
     The scale falls with every minibatch, so that words which a minibatch lacks are not touched.
-    ``n_seen`` documents were averaged, counted as often as they came.
+    ``n_seen`` documents were averaged, counted as often as they came. ``short`` is how many
+    minibatches more there would have been, had each been whole (:mod:`.pace`).
     """
 
     counts: FloatArray
@@ -43,6 +44,7 @@ class ExpectedTopics:
     beta: float
     scale: float = 1.0
     n_seen: int = 0
+    short: float = 0.0
 
     @classmethod
     def nothing(cls, n_words: int, width: int, n_topics: int, beta: float) -> "ExpectedTopics":

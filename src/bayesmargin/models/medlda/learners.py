@@ -9,6 +9,7 @@ from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.gibbs import CollapsedChain
+from bayesmargin.models.medlda.pace import one_pass
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
 from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
 from bayesmargin.models.medlda.posterior import TopicPosterior
@@ -51,6 +52,7 @@ class OnlineLearner:
             topic_step=float(model.topic_step),
             topic_decay=REST_DECAY if resolved.rule == "ovr" else TOPIC_DECAY,
             follow_size=model.weight_step is None,
+            batch_size=model.batch_size,
         )
         step = 0.0 if model.weight_step is None else float(model.weight_step)
         mover = LangevinMover(step) if model.weights == "ssgld" else ThermostatMover(step)
@@ -157,18 +159,6 @@ class StreamLearner:
         """Nothing to let go."""
 
 
-def growing_size(n_seen: int, batch_size: int) -> int:
-    """Size of the next minibatch: an eighth at first, since early steps gain more than they lose.
-
-    Examples
-    --------
-    >>> from bayesmargin.models.medlda.learners import growing_size
-    >>> [growing_size(n, 256) for n in (0, 1000, 2000, 5000)]
-    [32, 62, 125, 256]
-    """
-    return min(batch_size, max(1, batch_size // 8, n_seen // 16))
-
-
 def minibatches(
     n_documents: int,
     batch_size: int,
@@ -179,12 +169,7 @@ def minibatches(
     """Random minibatches without replacement within a pass, ``least`` of them at least."""
     step = done = 0
     while done < n_passes or step < least:
-        order = rng.permutation(n_documents)
-        first = 0
-        while first < n_documents:
-            size = growing_size(done * n_documents + first, batch_size)
-            # A remainder smaller than half a minibatch would be all noise: it joins the last one.
-            last = first + size if n_documents - first >= 1.5 * size else n_documents
-            yield order[first:last]
-            first, step = last, step + 1
+        for chosen in one_pass(rng.permutation(n_documents), done * n_documents, batch_size):
+            yield chosen
+            step += 1
         done += 1

@@ -76,13 +76,15 @@ class MovingTopics:
         self._catch_up(np.arange(self.settings.n_words, dtype=np.int32), crew)
         return self.topics
 
-    def _step_some(self, words: IntArray, counts: IntArray, inflation: float, crew: Crew) -> None:
-        """The exact flow: words of the minibatch move, the others stay behind.
+    def _step_some(
+        self, words: IntArray, counts: IntArray, inflation: float, share: float, crew: Crew
+    ) -> None:
+        """The exact flow, which renews this share: words of the minibatch move, others stay behind.
 
         At first its time is infinite, which draws the topics from their conditional.
         """
         settings, shares = self.settings, cut(len(words))
-        step = -math.log1p(-settings.renewed(self.time)) if self.time > 0 else math.inf
+        step = -math.log1p(-share) if self.time > 0 else math.inf
         change = np.zeros((N_SHARES, self.topics.shape[1]))
         if self.time == 0:
             self.moved[:] = -np.inf
@@ -109,9 +111,15 @@ class MovingTopics:
         self.deviation = self.deviation * np.exp(-step) + change.sum(axis=0)
 
     def _step_all(
-        self, words: IntArray, counts: IntArray, totals: FloatArray, inflation: float, crew: Crew
+        self,
+        words: IntArray,
+        counts: IntArray,
+        totals: FloatArray,
+        inflation: float,
+        share: float,
+        crew: Crew,
     ) -> None:
-        r"""Langevin steps, whose drift reaches all words.
+        r"""Langevin steps, whose drift reaches all words, and which renew this share.
 
         A step :math:`\epsilon` renews :math:`\epsilon (1 + N/S) / 2` of the topics, N the words of
         the corpus and S the sum of all topics. S falls with time from N to the sum under the prior,
@@ -120,7 +128,7 @@ class MovingTopics:
         """
         settings, width = self.settings, self.topics.shape[1]
         ratio = inflation * totals.sum() / self.sums.sum()
-        step = 2.0 * settings.renewed(self.time) / (1.0 + ratio)
+        step = 2.0 * share / (1.0 + ratio)
         rates = (1.0 + inflation * totals / self.sums).astype(np.float32)
         priors = np.zeros(width, dtype=np.float32)
         priors[: settings.n_topics] = settings.beta

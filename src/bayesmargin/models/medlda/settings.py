@@ -23,8 +23,9 @@ class Settings(NamedTuple):
     topic_step: float
     topic_decay: float = TOPIC_DECAY
     follow_size: bool = False  # the step of the weights follows the size of the corpus
+    batch_size: int | None = None  # of a whole minibatch: fewer documents make shorter steps
 
-    def renewed(self, time: int) -> float:
+    def renewed(self, time: float) -> float:
         """Share of the topics that a minibatch renews; the first renews all of them."""
         if time == 0:
             return 1.0

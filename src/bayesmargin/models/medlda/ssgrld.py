@@ -23,6 +23,7 @@ from bayesmargin.models.medlda.flow import (
     merge_counts,
 )
 from bayesmargin.models.medlda.moving import MovingTopics
+from bayesmargin.models.medlda.pace import part_of_minibatch
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.tools import Aids, Tool
@@ -94,24 +95,46 @@ class Chain(MovingTopics):
             self._catch_up(words, crew)
         elif self.time == 1:
             self.current_topics(crew)
+        part, share = self._pace(chosen.shape[0], n_total, expected)
         if settings.follow_size:
             self.mover.follow(settings, n_total)
+        usual = self.mover.step
+        self.mover.step = part * usual
         with np.errstate(over="ignore", invalid="ignore"):  # of weights that are refused then
             coef = self.mover.before(self.coef)
-            require_bounded(coef, settings, n_total, self.mover.step)
+            require_bounded(coef, settings, n_total, usual)
             gradient, totals = self._sample(documents, signs, chosen, coef, crew)
             slope = coef / settings.prior_variance - inflation * gradient
             self.coef = self.mover.after(coef, slope, self.generators[0])
-        require_bounded(self.coef, settings, n_total, self.mover.step)
+        require_bounded(self.coef, settings, n_total, usual)
+        self.mover.step = usual
         factor = 0.0
         if expected is not None:
-            factor = inflation * expected.fade(settings.renewed(self.time), chosen.shape[0])
+            factor = inflation * expected.fade(share, chosen.shape[0])
+            expected.short += 1.0 - part
         counts = self._gather(words, factor, crew, expected)
         if settings.topic_sampler == "sgrld" and self.time > 0:
-            self._step_all(words, counts, totals, inflation, crew)
+            self._step_all(words, counts, totals, inflation, share, crew)
         else:
-            self._step_some(words, counts, inflation, crew)
+            self._step_some(words, counts, inflation, share, crew)
         self.time += 1
+
+    def _pace(
+        self, n_chosen: int, n_total: float, expected: ExpectedTopics | None
+    ) -> tuple[float, float]:
+        """What part of a minibatch so many documents are, and the share of topics they renew.
+
+        The first of a stream have no less weight than their share of the documents so far.
+        """
+        settings = self.settings
+        if expected is None or settings.batch_size is None:
+            return 1.0, settings.renewed(self.time)
+        n_seen = expected.n_seen
+        part = part_of_minibatch(n_chosen, n_seen, settings.batch_size, n_total)
+        share = settings.renewed(self.time - expected.short)
+        if part < 1.0 and self.time > 0:
+            share = max(part * share, n_chosen / (n_seen + n_chosen))
+        return part, share
 
     def _words_of(self, documents: Documents, chosen: IntArray) -> IntArray:
         aids = self.aids

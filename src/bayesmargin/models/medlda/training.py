@@ -22,10 +22,10 @@ from bayesmargin.models.medlda.learners import (
     Learner,
     OnlineLearner,
     StreamLearner,
-    growing_size,
     minibatches,
 )
 from bayesmargin.models.medlda.link import ScoreLink, fit_link, learn_brevity
+from bayesmargin.models.medlda.pace import one_pass
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_size
 from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.medlda.prediction import infer
@@ -176,7 +176,7 @@ class Training:
         self.known[documents.words if everything else select(documents, chosen).words] = True
 
     def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
-        """``partial_fit``: one pass over the documents in the order they came."""
+        """``partial_fit``: one pass over the documents in random order."""
         if any(isinstance(learner, BatchLearner) for learner in self.learners):
             raise ValueError(
                 "this model was fitted with method='gibbs', which samples all documents together "
@@ -189,11 +189,8 @@ class Training:
             documents, signs = select(documents, kept), signs[kept]
         if not self.learners:
             self.start(model, documents, signs)
-        first = 0
-        while first < documents.n_documents:
-            last = min(first + growing_size(self.n_seen, model.batch_size), documents.n_documents)
-            chosen = np.arange(first, last)
-            first = last
+        order = self.order.permutation(documents.n_documents)  # they may come class by class
+        for chosen in one_pass(order, self.n_seen, model.batch_size):
             self.n_seen += chosen.size
             self.n_labelled += (signs[chosen] > 0).sum(axis=0)
             self.learn(documents, signs, chosen, self._size(model))
