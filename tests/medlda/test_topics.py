@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.flow import (
     absorb,
     catch_up,
@@ -12,6 +13,8 @@ from bayesmargin.models.medlda.flow import (
     list_words,
     quantile_table,
 )
+from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.streams import next_bits
 
@@ -190,6 +193,23 @@ def test_sums_are_kept_while_words_wait():
     sums = topics.sum(axis=0, dtype=np.float64)[:2]
     np.testing.assert_allclose(sums, (deviation + change)[:2] + len(words) * beta, rtol=1e-5)
     assert (moved == step).all()
+
+
+def test_words_too_rare_for_single_precision_have_no_favourite_topic():
+    """A small beta has weights below the smallest number: words without any went to topic 0."""
+    topics, moved, words = many_words(np.random.default_rng(2))
+    topics[:, :4], beta = 0.0, 0.001
+    rng, stream = np.random.default_rng(3), np.array([4], dtype=np.uint64)
+    catch_up(
+        rng, stream, quantile_table(beta), topics, moved, words, 4, beta, 50.0, np.zeros(8)
+    )  # fmt: skip
+    assert (topics[:, :4] > 0.0).all()
+    topics[0, :4] = 1e4  # a common word, which makes the topics alike but for the others
+    posterior = TopicPosterior(4)
+    posterior.add(topics, np.zeros((1, 4)))
+    documents = Documents(words[1:], np.array([0, len(words) - 1]))
+    shares, _ = infer(posterior, documents, 1000.0, 1, None, 1)
+    assert shares.max() < 0.4
 
 
 def test_words_of_documents_are_listed_once():

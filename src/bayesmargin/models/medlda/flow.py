@@ -31,6 +31,9 @@ _S31, _S32 = np.uint64(31), np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _UNIT = np.float32(2.0**-32)
 _MANY, _FEW = 10.0, 3
+# Smallest weight, which single precision still holds. A small beta has smaller ones, and a word of
+# which every topic had none would go to the first of them.
+_LEAST = 1e-36
 # The table of quantiles has 2^8 cells an octave, from 1/2 down to 2^-24 from either end.
 _CELL_BITS, _OCTAVES = 8, 23
 _CELLS = 1 << _CELL_BITS
@@ -177,16 +180,16 @@ def catch_up(
             # Most weights are small and most Poisson numbers zero: then one look-up does.
             level = np.float32(bits >> _S32) * _UNIT
             if plain and old >= 0.0 and level < np.float32(1.0) - mean:
-                new = spread * draw_quantile(table, bits)
+                new = max(spread * draw_quantile(table, bits), _LEAST)
                 topics[word, k] = new
                 change[k] += new - beta - (old - beta) * decay
             elif old >= 0.0:
-                new = flow(rng, stream, table, bits, mean, beta, spread)
+                new = max(flow(rng, stream, table, bits, mean, beta, spread), _LEAST)
                 topics[word, k] = new
                 change[k] += new - beta - (old - beta) * decay
             elif late_spread > 0.0:
                 mean = np.float32(-old * late_ratio)
-                new = flow(rng, stream, table, bits, mean, beta, late_spread)
+                new = max(flow(rng, stream, table, bits, mean, beta, late_spread), _LEAST)
                 topics[word, k] = new
                 change[k] += new - beta + (old + beta) * late
             else:
