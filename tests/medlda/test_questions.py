@@ -21,6 +21,30 @@ def test_an_indicator_of_other_numbers_is_refused(stream):
         learn(X, sets + 1)
 
 
+def test_label_sets_that_are_all_empty_are_refused_unless_more_may_come():
+    """The first label had been predicted for every document."""
+    X, y = make_corpus(60, 3, 16)
+    sets = np.eye(3, dtype=int)[y]
+    with pytest.raises(ValueError, match="none of the 60 documents has a label"):
+        small().fit(X, 0 * sets)
+    model = small().partial_fit(X, 0 * sets).partial_fit(X, sets)
+    assert (model.predict(X).sum(axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("method", ["ssgrld", "gibbs", "pa"])
+def test_a_column_without_any_label_is_never_predicted(method):
+    X, y = make_corpus(200, 3, 16)
+    new, _ = make_corpus(400, 3, 17)
+    sets = np.c_[np.eye(3, dtype=int)[y], np.zeros_like(y), np.ones_like(y)]
+    model = small(method=method, n_passes=2).fit(X, sets)
+    found = model.predict(new)
+    assert (found[:, 3] == 0).all()
+    assert (found[:, 4] == 1).all()
+    chances = model.predict_proba(new)
+    assert chances[:, 3].max() < 0.1
+    assert chances[:, 4].min() > 0.9
+
+
 def test_classes_of_label_sets_have_topics_however_the_sets_are_passed():
     X, y = make_corpus(60, 3, 17)
     sets = np.eye(3, dtype=int)[y]

@@ -209,7 +209,7 @@ class MedLDAClassifier(
         documents, y = read_training(self, X, y)
         with self._checkpointing(documents, y) as checkpoint:
             code = learn_code(y)
-            signs = code.signs(y)
+            signs = code.signs(y, all_of_them=True)
             training = self._begin(code, len(signs), checkpoint.random_state, signs)
             try:
                 training.run(self, documents, signs, checkpoint)

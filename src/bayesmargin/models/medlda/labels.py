@@ -26,8 +26,8 @@ class LabelCode:
         """Number of rows of the weights."""
         return 1 if len(self.classes) == 2 and not self.several else len(self.classes)
 
-    def signs(self, y: Any) -> IntArray:
-        """Labels as +1 and -1, one column a classifier."""
+    def signs(self, y: Any, all_of_them: bool = False) -> IntArray:
+        """Labels as +1 and -1, one column a classifier; ``all_of_them``: no more will come."""
         if self.several:
             indicator = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
             if indicator.ndim != 2 or indicator.shape[1] != len(self.classes):
@@ -40,6 +40,11 @@ class LabelCode:
                 raise ValueError(
                     f"y holds {indicator[odd].tolist()[0]!r}, but an indicator matrix has 1 where "
                     "a document has the label of the column, and 0 (or -1) where it has not"
+                )
+            if all_of_them and not (indicator > 0).any():
+                raise ValueError(
+                    f"none of the {len(indicator)} documents has a label: the indicator matrix y "
+                    "holds no 1, so there is nothing to learn"
                 )
             return np.where(indicator > 0, 1, -1).astype(np.int8)
         labels = np.asarray(y)
