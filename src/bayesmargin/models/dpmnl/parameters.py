@@ -4,7 +4,8 @@ Every positive parameter here is a log variance v with a normal prior and normal
 
 .. math:: \log f(v) = -\frac{(v-M)^2}{2V^2} - \frac n2 v - \frac S2 e^{-v} + const,
 
-so one univariate slice sampler (stepping out by 5, at most 40 steps) serves all of them.
+so one univariate slice sampler (stepping out by 5, at most 40 steps) serves all of them. Those of
+covariates have a lower bound, whose share :math:`\Phi` of the normal law is known to M and V.
 """
 
 import math
@@ -16,6 +17,7 @@ from bayesmargin.models.dpmnl.state import (
     CONCENTRATION_LOCATION,
     CONCENTRATION_SCALE,
     MEAN_SCALE,
+    NARROWEST,
     Experts,
     Hyper,
     fill_log_classes,
@@ -23,7 +25,7 @@ from bayesmargin.models.dpmnl.state import (
 from bayesmargin.types import FloatArray, IntArray
 
 _WIDTH, _STEPS_OUT = 5.0, 40
-_LOG_VARIANCE, _CONCENTRATION = 0, 1
+_LOG_VARIANCE, _CONCENTRATION, _COVARIATE = 0, 1, 2
 
 
 @inner_jit
@@ -32,8 +34,10 @@ def _log_target(kind: int, v: float, a: float, b: float, n: float, s: float) -> 
 
     For the concentration n is the number of rows and s the number of components.
     """
+    if kind == _COVARIATE and v < NARROWEST:
+        return -np.inf
     prior = -0.5 * ((v - a) / b) ** 2
-    if kind == _LOG_VARIANCE:
+    if kind != _CONCENTRATION:
         return prior - 0.5 * n * v - 0.5 * s * math.exp(-v)
     strength = math.exp(v)
     return prior + s * v + math.lgamma(strength) - math.lgamma(strength + n)
@@ -99,7 +103,7 @@ def update_covariates(
         for i in range(members.shape[0]):
             square += (X[members[i], j] - mean) ** 2
         experts.log_variance[slot, j] = slice_update(
-            rng, _LOG_VARIANCE, experts.log_variance[slot, j], hyper.level[j],
+            rng, _COVARIATE, experts.log_variance[slot, j], hyper.level[j],
             math.exp(0.5 * hyper.log_level_spread[j]), count, square,
         )  # fmt: skip
 
@@ -199,22 +203,43 @@ def update_scales(rng: np.random.Generator, slot: int, experts: Experts) -> None
 
 
 @inner_jit
+def _log_share(mean: float, log_variance: float) -> float:
+    """Log of the share of a normal law that lies above ``NARROWEST``."""
+    bound = (NARROWEST - mean) * math.exp(-0.5 * log_variance)
+    if bound < 30.0:
+        return math.log(0.5 * math.erfc(bound / math.sqrt(2.0)))
+    return -0.5 * bound * bound - math.log(bound * math.sqrt(2.0 * math.pi))  # of the tail
+
+
+@inner_jit
 def _update_level(
     rng: np.random.Generator,
     values: FloatArray,
     mean: float,
     log_variance: float,
     prior_scale: float,
+    bounded: bool,
 ) -> tuple[float, float]:
-    """Mean and log variance of normal values, priors N(0, prior_scale^2) and N(0, 1)."""
+    """Mean and log variance of normal values, priors N(0, prior_scale^2) and N(0, 1).
+
+    Of values above ``NARROWEST`` the plain updates are proposals: each is reversible by itself, so
+    the ratio of the shares decides.
+    """
     count, total = float(values.shape[0]), 0.0
     for i in range(values.shape[0]):
         total += values[i]
-    mean = normal_mean(rng, 0.0, prior_scale**2, count, total, math.exp(log_variance))
+    new_mean = normal_mean(rng, 0.0, prior_scale**2, count, total, math.exp(log_variance))
+    if bounded:
+        gain = count * (_log_share(mean, log_variance) - _log_share(new_mean, log_variance))
+        new_mean = new_mean if math.log(rng.random()) < gain else mean
     square = 0.0
     for i in range(values.shape[0]):
-        square += (values[i] - mean) ** 2
-    return mean, slice_update(rng, _LOG_VARIANCE, log_variance, 0.0, 1.0, count, square)
+        square += (values[i] - new_mean) ** 2
+    wider = slice_update(rng, _LOG_VARIANCE, log_variance, 0.0, 1.0, count, square)
+    if bounded:
+        gain = count * (_log_share(new_mean, log_variance) - _log_share(new_mean, wider))
+        wider = wider if math.log(rng.random()) < gain else log_variance
+    return new_mean, wider
 
 
 @inner_jit
@@ -223,11 +248,12 @@ def update_hyper(rng: np.random.Generator, experts: Experts, hyper: Hyper, rows:
     slots = experts.order[: experts.size[0]]
     for j in range(hyper.mean.shape[0]):
         hyper.mean[j], hyper.log_spread[j] = _update_level(
-            rng, experts.mean[slots, j], hyper.mean[j], hyper.log_spread[j], MEAN_SCALE
+            rng, experts.mean[slots, j], hyper.mean[j], hyper.log_spread[j], MEAN_SCALE, False
         )
         hyper.level[j], hyper.log_level_spread[j] = _update_level(
-            rng, experts.log_variance[slots, j], hyper.level[j], hyper.log_level_spread[j], 1.0
-        )
+            rng, experts.log_variance[slots, j], hyper.level[j], hyper.log_level_spread[j], 1.0,
+            True,
+        )  # fmt: skip
     hyper.log_concentration[0] = slice_update(
         rng, _CONCENTRATION, hyper.log_concentration[0], CONCENTRATION_LOCATION,
         CONCENTRATION_SCALE, float(rows), float(slots.shape[0]),

@@ -6,10 +6,14 @@ r"""State of the dpMNL chain and the likelihood of one row in one component.
    P(y = j \mid x, k) \propto \exp(a_{kj} + b_{kj}\cdot x)
 
 Base measure: :math:`\mu_l \sim N(\mu_{0l}, \sigma_{0l}^2)`,
-:math:`\log\sigma_l^2 \sim N(M_l, V_l^2)`, :math:`a_j \sim N(0, \tau^2)`,
+:math:`\log\sigma_l^2 \sim N(M_l, V_l^2)` above a bound, :math:`a_j \sim N(0, \tau^2)`,
 :math:`b_{jl} \sim N(0, \nu^2)`, :math:`\log\tau^2, \log\nu^2 \sim N(0, 1)`. Above it:
 :math:`\mu_{0l} \sim N(0, 2^2)`, :math:`\log\sigma_{0l}^2, M_l, \log V_l^2 \sim N(0, 1)`, and the
 log of the concentration :math:`\sim N(-3, 2^2)`.
+
+The bound on :math:`\log\sigma^2` is far below anything that data show. It is for columns that
+repeat a value: nothing else in the model keeps the width of a component of such rows from zero,
+where arithmetic ends.
 """
 
 import math
@@ -22,6 +26,8 @@ from bayesmargin.types import FloatArray, IntArray
 
 MEAN_SCALE = 2.0
 CONCENTRATION_LOCATION, CONCENTRATION_SCALE = -3.0, 2.0
+#: Least log variance of a covariate in a component: of 1e-10 standard deviations of its column.
+NARROWEST = 2.0 * math.log(1e-10)
 
 
 class Experts(NamedTuple):
@@ -76,6 +82,22 @@ def start_hyper(features: int) -> Hyper:
     return Hyper(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(1))
 
 
+@inner_jit
+def draw_log_variance(rng: np.random.Generator, mean: float, spread: float) -> float:
+    """Draw from N(mean, spread^2) above ``NARROWEST``."""
+    bound = (NARROWEST - mean) / spread
+    if bound <= 0.0:
+        while True:
+            value = rng.standard_normal()
+            if value >= bound:
+                return mean + spread * value
+    rate = 0.5 * (bound + math.sqrt(bound * bound + 4.0))  # exponential envelope of the tail
+    while True:
+        value = bound + rng.standard_exponential() / rate
+        if rng.standard_exponential() >= 0.5 * (value - rate) ** 2:
+            return mean + spread * value
+
+
 @jit
 def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: int) -> None:
     """Fill a slot with a draw from the base measure."""
@@ -84,7 +106,7 @@ def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: in
         spread = math.exp(0.5 * hyper.log_spread[j])
         experts.mean[slot, j] = hyper.mean[j] + spread * rng.standard_normal()
         level_spread = math.exp(0.5 * hyper.log_level_spread[j])
-        experts.log_variance[slot, j] = hyper.level[j] + level_spread * rng.standard_normal()
+        experts.log_variance[slot, j] = draw_log_variance(rng, hyper.level[j], level_spread)
     for i in range(2):
         experts.log_scale[slot, i] = rng.standard_normal()
     intercept = math.exp(0.5 * experts.log_scale[slot, 0])
