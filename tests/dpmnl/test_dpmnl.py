@@ -20,6 +20,8 @@ from bayesmargin.models.dpmnl.prediction import predict_draws, take_draw
 from bayesmargin.models.dpmnl.state import draw_base, empty_experts, start_hyper
 from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log_classes
 
+from .densities import integrated
+
 # Short chains: what they say about themselves is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 
@@ -142,13 +144,17 @@ def test_predictions_are_the_ratio_of_mixed_densities():
         draws.append(take_draw(chain))
     new, joint = 2.0 * rng.normal(size=(7, 3)), np.zeros((7, 3))
     for draw in draws:
-        np.testing.assert_allclose(np.exp(draw.log_weight).sum(), 1.0)
-        for k, weight in enumerate(np.exp(draw.log_weight)):
+        *weights, fresh = np.exp(draw.log_weight)
+        np.testing.assert_allclose(sum(weights) + fresh, 1.0)
+        for k, weight in enumerate(weights):
             spread = np.exp(0.5 * draw.experts.log_variance[k])
             density = stats.norm.pdf(new, draw.experts.mean[k], spread).prod(axis=1)
             slopes = draw.experts.coefficients[k]
             chances = softmax(new @ slopes[:, :3].T + slopes[:, 3], axis=1)
             joint += weight * density[:, None] * chances
+        for row, values in zip(new, joint, strict=True):
+            parts = [integrated(x, *(p[j] for p in draw.base[:4])) for j, x in enumerate(row)]
+            values += fresh * np.prod(parts) / 3.0
     expected = joint / joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(predict_draws(draws, new, 3), expected, rtol=1e-10)
 

@@ -34,7 +34,8 @@ class DPMNLClassifier(MixtureClassifier):
     r"""Dirichlet-process mixture of multinomial logit models (Shahbaba and Neal, 2009).
 
     The generative cousin of :class:`InfiniteSVC`: independent normal covariates and a softmax in
-    every component, all parameters sampled. Features are standardised inside.
+    every component, all parameters sampled. Features are standardised inside; those that are
+    constant in the training rows are ignored.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ class DPMNLClassifier(MixtureClassifier):
         begin = time.perf_counter()
         self._scaling = fit_scaling(X)
         with self._checkpointing(X, y) as checkpoint:
-            record = self._sample(self._scaling.apply(X), labels, burn_in, checkpoint)
+            record = self._sample(X, labels, burn_in, checkpoint)
         self._draws = record.draws
         self.n_components_ = np.array(record.components[burn_in:])
         self.timings_ = {"total": time.perf_counter() - begin}
@@ -154,6 +155,8 @@ class DPMNLClassifier(MixtureClassifier):
         checkpoint: Checkpoint | NoCheckpoint,
     ) -> Record:
         """What is kept of a chain run to its end."""
+        columns = np.flatnonzero(np.isfinite(self._scaling.width))  # the others are constant
+        X = np.ascontiguousarray(self._scaling.apply(X)[:, columns])
         settings: dict[str, Any] = {
             "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary
         }  # fmt: skip
@@ -174,7 +177,7 @@ class DPMNLClassifier(MixtureClassifier):
                 record.moved.append(chain.moved)
                 record.accepted.append(chain.accepted)
                 if sweep in kept:
-                    record.draws.append(take_draw(chain))
+                    record.draws.append(take_draw(chain, columns, self.n_features_in_))
                 checkpoint.pause(partial(state_of, chain, record))
                 if progress.shown:
                     detail = self._glance(record.components, burn_in, rows, record.draws)

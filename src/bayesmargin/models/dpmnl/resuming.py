@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.errors import CheckpointError
 from bayesmargin.models.dpmnl.chain import Chain
 from bayesmargin.models.dpmnl.prediction import Draw
 from bayesmargin.types import FloatArray, IntArray
@@ -27,7 +28,7 @@ def state_of(chain: Chain, record: Record) -> tuple[Any, list[np.ndarray]]:
     """What a checkpoint stores, and those of its arrays that will not change any more."""
     draws = record.draws
     state = {name: getattr(chain, name) for name in _MOVING}
-    fixed = [array for draw in draws for array in (draw.log_weight, *draw.experts)]
+    fixed = [a for draw in draws for a in (draw.log_weight, *draw.experts, *(draw.base or ()))]
     figures = {"trace": record.components, "moved": record.moved, "accepted": record.accepted}
     return {**state, **figures, "draws": draws}, fixed
 
@@ -42,6 +43,11 @@ def take_up(
 ) -> tuple[Chain, Record]:
     """Chain and record as a checkpoint has stored them."""
     moving = {name: state[name] for name in _MOVING}
+    if moving["experts"].mean.shape[1] != X.shape[1]:  # constant columns were not always left out
+        raise CheckpointError(
+            "the checkpoint was written by an earlier version of the library, which this one "
+            "cannot go on from: remove the folder, or choose another checkpoint"
+        )
     chain = Chain(X=X, labels=labels, step=step, leapfrogs=leapfrogs, auxiliary=auxiliary, **moving)
     trace = state["trace"]
     # Checkpoints did not always have these.
