@@ -3,20 +3,26 @@ r"""The Geweke test, in the form that pseudo-likelihoods need.
 Two simulators of the joint law of weights and labels (:mod:`bayesmargin.validation.joint`) must
 agree: independent draws by rejection, and a chain that alternates exact draws of the labels given
 the weights with one transition of the kernel under test. A kernel that targets anything but the
-posterior under the labels it is given makes them differ.
+posterior under the labels it is given makes them differ. So, by chance, does a right one that moves
+so little that its chain has seen a corner of the joint law only; a warning tells when that may be.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from bayesmargin.diagnostics import effective_sample_size
+from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.problem import Problem
 from bayesmargin.samplers import Sampler
 from bayesmargin.types import FloatArray, IntArray
 from bayesmargin.validation.agreement import monte_carlo_error
 from bayesmargin.validation.joint import draw_joint, draw_labels, label_problems
 from bayesmargin.validation.kernels import Transition, as_transition
+
+FEWEST = 100  # effective draws: with fewer, the errors of the scores are themselves in doubt
 
 
 @dataclass(frozen=True)
@@ -26,13 +32,18 @@ class GewekeResult:
     Attributes
     ----------
     names : list of str
-        Test functions: weights, their products, weights times labels.
+        Test functions: weights, their products, weights times labels. With more than two classes
+        these are one function for each class but the first: ``w0 y2=1`` is the first weight, with
+        the sign plus where the label of the third row is 1, and minus elsewhere.
     scores : array
         Difference of the two simulators over its standard error, a function each.
     difference : array
         The difference itself.
     independent, chain : array of shape (n_draws, n_weights)
         Weights from the two simulators, for quantile plots.
+    effective : float
+        Independent draws that the chain is worth, for the worst function; zero if the kernel never
+        moved one of the weights. Scores are to be trusted from about 100 on.
     """
 
     names: list[str]
@@ -40,6 +51,7 @@ class GewekeResult:
     difference: FloatArray
     independent: FloatArray
     chain: FloatArray
+    effective: float = np.nan
 
     @property
     def worst(self) -> float:
@@ -58,23 +70,30 @@ class GewekeResult:
 
 
 def test_functions(weights: FloatArray, labels: IntArray, n_classes: int) -> FloatArray:
-    """Values (draw, function): weights, products of two weights, weights times label signs."""
+    """Values (draw, function): weights, products of two weights, weights times label signs.
+
+    Every class but the first has signs of its own: without them a kernel that takes two of the
+    other classes for each other, and mixes well, would have the same expectations.
+    """
     upper = np.triu_indices(weights.shape[1])
     products = weights[:, upper[0]] * weights[:, upper[1]]
-    signs = (labels == n_classes - 1) * 2.0 - 1.0
-    cross = (weights[:, :, None] * signs[:, None, :]).reshape(len(weights), -1)
-    return np.concatenate([weights, products, cross], axis=1)
+    signs = (labels[:, :, None] == np.arange(1, n_classes)) * 2.0 - 1.0
+    cross = weights[:, :, None] * signs.reshape(len(weights), 1, -1)
+    return np.concatenate([weights, products, cross.reshape(len(weights), -1)], axis=1)
 
 
 test_functions.__test__ = False  # type: ignore[attr-defined]  # not a test of pytest
 
 
-def function_names(n_weights: int, n_rows: int) -> list[str]:
+def function_names(n_weights: int, n_rows: int, n_classes: int = 2) -> list[str]:
     """Names of :func:`test_functions`."""
     upper = zip(*np.triu_indices(n_weights), strict=True)
     names = [f"w{i}" for i in range(n_weights)]
     names += [f"w{i} w{j}" for i, j in upper]
-    return names + [f"w{i} y{d}" for i in range(n_weights) for d in range(n_rows)]
+    signs = [f"y{d}" for d in range(n_rows)]
+    if n_classes > 2:
+        signs = [f"{sign}={c}" for sign in signs for c in range(1, n_classes)]
+    return names + [f"w{i} {sign}" for i in range(n_weights) for sign in signs]
 
 
 def geweke_test(
@@ -96,7 +115,7 @@ def geweke_test(
     n_draws : int
         Draws of both simulators.
     thin : int
-        Iterations of a sampler that count as one transition.
+        Iterations of the sampler or kernel that count as one transition.
     seed : int
         Seed of all randomness.
 
@@ -114,7 +133,7 @@ def geweke_test(
     kernels = {label: transition(one) for label, one in label_problems(problem).items()}
     independent, labels = draw_joint(problem, n_draws, rng)
     exact = test_functions(independent, labels, problem.n_classes)
-    weights = independent[0]
+    weights = independent[0].copy()  # a kernel may work in place
     chain = np.empty_like(independent)
     given = np.empty_like(labels)
     for k in range(n_draws):
@@ -126,7 +145,7 @@ def geweke_test(
             break
     # The labels that go with the chain's weights: those the transition was given.
     reached = test_functions(chain, given, problem.n_classes)
-    names = function_names(problem.n_weights, problem.source.n_rows)
+    names = function_names(problem.n_weights, problem.source.n_rows, problem.n_classes)
     if not np.isfinite(chain).all():
         missing = np.full(len(names), np.inf)
         return GewekeResult(names, missing, missing, independent, chain)
@@ -134,4 +153,25 @@ def geweke_test(
     spread = exact.std(axis=0) / np.sqrt(n_draws)
     difference = mean - exact.mean(axis=0)
     scores = difference / np.hypot(error, spread)
-    return GewekeResult(names, scores, difference, independent, chain)
+    moved = bool(np.ptp(chain, axis=0).all())
+    effective = float(effective_sample_size(reached[None]).min()) if moved else 0.0
+    _warn_if_slow(effective, n_draws)
+    return GewekeResult(names, scores, difference, independent, chain, effective)
+
+
+def _warn_if_slow(effective: float, n_draws: int) -> None:
+    """Warn that the scores of a chain cannot be relied upon."""
+    if effective == 0.0:
+        warnings.warn(
+            "the kernel under test never moved one of the weights: it is no sampler of all of them",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    elif effective < FEWEST:
+        warnings.warn(
+            f"the chain of {n_draws} draws is worth {effective:.0f} independent ones: scores of a "
+            f"kernel that is right may be large by chance; increase thin or n_draws until it is "
+            f"worth {FEWEST}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

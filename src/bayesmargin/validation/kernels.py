@@ -108,8 +108,19 @@ def _random_walk(sampler: AusterityMetropolis, problem: Problem, thin: int) -> K
     return target_kernel(dynamics, complete_target(problem).target, thin)
 
 
+def repeated(kernel: Kernel, times: int) -> Kernel:
+    """A kernel applied ``times`` times."""
+
+    def several(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+        for _ in range(times):
+            weights = kernel(weights, rng)
+        return weights
+
+    return several
+
+
 def as_transition(tested: Sampler | Transition, thin: int = 1) -> Transition:
-    """Transition of a sampler, ``thin`` iterations at a time; a transition is returned as it is.
+    """Transition of a sampler or of another transition, ``thin`` iterations at a time.
 
     Samplers run in raw coordinates without an anchor: what is tested is the kernel, and on small
     problems nothing is gained by preparing it.
@@ -125,7 +136,7 @@ def as_transition(tested: Sampler | Transition, thin: int = 1) -> Transition:
     (1,)
     """
     if not isinstance(tested, Sampler):
-        return tested
+        return tested if thin == 1 else lambda problem: repeated(tested(problem), thin)
     builders: list[tuple[Any, Any]] = [
         (StochasticSampler, _stochastic),
         ((SubgradientHMC, LangevinMC), _hamiltonian),
