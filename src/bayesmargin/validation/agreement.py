@@ -16,9 +16,18 @@ def monte_carlo_error(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def moment_scores(draws: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Standard scores of first and centred second moments against known ones: (2, coordinate)."""
+    _require_chains(draws)
     first, first_error = monte_carlo_error(draws)
     second, second_error = monte_carlo_error((draws - mean) ** 2)
     return np.stack([(first - mean) / first_error, (second - variance) / second_error])
+
+
+def _require_chains(draws: FloatArray) -> None:
+    if np.ndim(draws) != 3:
+        raise ValueError(
+            f"draws of shape {np.shape(draws)} are not allowed: the axes are (chain, draw, "
+            "weight); the draws of one chain are passed as draws[None]"
+        )
 
 
 class Agreement(NamedTuple):
@@ -55,6 +64,12 @@ def agreement(first: FloatArray, second: FloatArray) -> Agreement:
     >>> agreement(one, other).agrees()
     True
     """
+    _require_chains(first)
+    _require_chains(second)
+    if first.shape[2] != second.shape[2]:
+        raise ValueError(
+            f"draws of {first.shape[2]} and of {second.shape[2]} weights do not compare"
+        )
     centre = 0.5 * (first.mean(axis=(0, 1)) + second.mean(axis=(0, 1)))
     mean_a, error_a = monte_carlo_error(first)
     mean_b, error_b = monte_carlo_error(second)

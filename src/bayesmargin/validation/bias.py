@@ -7,12 +7,13 @@ import numpy as np
 
 from bayesmargin.chains import record
 from bayesmargin.problem import Problem
+from bayesmargin.samplers import Sampler
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.validation.agreement import monte_carlo_error
-from bayesmargin.validation.kernels import plain_target
+from bayesmargin.validation.kernels import Transition, as_transition, plain_target, run_kernel
 from bayesmargin.validation.quadrature import quadrature
 
 Function = Callable[[FloatArray], FloatArray]
@@ -47,6 +48,24 @@ def fitted_order(steps: FloatArray, bias: FloatArray, error: FloatArray) -> tupl
     return slope, float(1.0 / np.sqrt(spread))
 
 
+def _draws(
+    tested: Sampler | Transition, problem: Problem, n_draws: int, thin: int, seed: int
+) -> FloatArray:
+    """Draws (1, draw, weight) of one long chain; a stochastic sampler keeps its momenta."""
+    if isinstance(tested, StochasticSampler):
+        return long_run(tested, problem, n_draws, thin, seed)[0]
+    kernel, start = as_transition(tested, thin)(problem), np.zeros(problem.n_weights)
+    rng = np.random.default_rng(seed)
+    draws = run_kernel(kernel, start, n_draws, _warm_up(n_draws), rng)[None]
+    if not np.isfinite(draws).all():
+        raise ArithmeticError("the chain did not stay finite: take smaller steps")
+    return draws
+
+
+def _warm_up(n_draws: int) -> int:
+    return max(100, n_draws // 50)
+
+
 def long_run(
     sampler: StochasticSampler, problem: Problem, n_draws: int, thin: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -59,7 +78,7 @@ def long_run(
     dynamics = sampler.dynamics(sampler.step, n_rows)
     state = initial_state(np.zeros(problem.n_weights), rng, sampler.diffusion_level)
     work = workspace(target, target.rows[0].dtype)
-    warm = max(100, n_draws // 50)
+    warm = _warm_up(n_draws)
     draws, trace = np.empty((warm + n_draws, problem.n_weights)), np.empty((warm + n_draws, 3))
     done = record(dynamics, target, state, work, rng, thin, draws, trace)
     if done < len(draws):
@@ -68,7 +87,7 @@ def long_run(
 
 
 def bias_curve(
-    make: Callable[[float], StochasticSampler],
+    make: Callable[[float], Sampler | Transition],
     problem: Problem,
     function: Function,
     steps: Sequence[float],
@@ -82,7 +101,8 @@ def bias_curve(
     Parameters
     ----------
     make : function
-        Sampler for a step, such as ``lambda step: SSGLD(step=step, preconditioner=None)``.
+        Sampler or transition for a step, such as
+        ``lambda step: SSGLD(step=step, preconditioner=None)``.
     problem : Problem
         A posterior of one to three weights, or one whose ``truth`` is known.
     function : function
@@ -102,7 +122,7 @@ def bias_curve(
     gaps = [thin] * len(steps) if isinstance(thin, int) else list(thin)
     bias, error = np.empty(len(steps)), np.empty(len(steps))
     for k, (step, gap) in enumerate(zip(steps, gaps, strict=True)):
-        draws, _ = long_run(make(step), problem, n_draws, gap, seed + k)
+        draws = _draws(make(step), problem, n_draws, gap, seed + k)
         mean, error[k] = monte_carlo_error(function(draws))
         bias[k] = mean - truth
     order, order_error = fitted_order(np.asarray(steps), bias, error)

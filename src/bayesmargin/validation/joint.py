@@ -17,6 +17,7 @@ from bayesmargin.types import FloatArray, IntArray
 from bayesmargin.validation.kernels import with_label
 
 CHUNK = 20_000
+PATIENCE, RAREST = 1_000_000, 1e-5  # proposals before the share that was accepted is judged
 
 
 def label_weights(problem: Problem, weights: FloatArray) -> FloatArray:
@@ -60,13 +61,20 @@ def draw_joint(
     else:
         bound = 1.0 + (problem.n_classes - 1) * np.exp(-reach)
     kept: list[FloatArray] = []
-    total = 0
+    total = proposals = 0
     while total < count:
         proposed = _prior_draws(problem, CHUNK, rng)
         ratio = label_weights(problem, proposed).sum(axis=-1) / bound
         accepted = proposed[rng.random(CHUNK) < ratio.prod(axis=-1)]
         kept.append(accepted)
         total += len(accepted)
+        proposals += CHUNK
+        if proposals >= PATIENCE and total < min(count, RAREST * proposals):
+            raise ValueError(
+                f"{total} of {proposals:,} draws of the prior were accepted as draws of the joint "
+                f"law of weights and labels, {count} are wanted: use a problem of fewer rows "
+                f"(it has {problem.source.n_rows}) or classes, or of a smaller cost or prior scale"
+            )
     weights = np.concatenate(kept)[:count]
     return weights, draw_labels(problem, weights, rng)
 

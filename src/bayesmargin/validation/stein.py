@@ -54,6 +54,27 @@ def _stein_matrix(positions: FloatArray, scores: FloatArray) -> FloatArray:
     return scores @ scores.T * value + slope * (back - toward) + trace
 
 
+def _checked(problem: Problem, weights: FloatArray) -> FloatArray:
+    """The draws, if their covariance can be scaled away."""
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim != 2 or weights.shape[1] != problem.n_weights:
+        raise ValueError(
+            f"weights of shape {weights.shape} are not allowed: the axes are (draw, weight), and "
+            f"this problem has {problem.n_weights} weights"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("the draws are not all finite: the sampler has diverged")
+    centred = weights - weights.mean(axis=0)
+    scale = centred.std(axis=0)
+    rank = np.linalg.matrix_rank(centred / np.where(scale > 0.0, scale, 1.0))
+    if rank < problem.n_weights:
+        raise ValueError(
+            f"the {len(weights)} draws span {rank} of {problem.n_weights} dimensions: there are "
+            "too few, or the sampler does not move in all of them"
+        )
+    return weights
+
+
 def kernel_stein_discrepancy(
     problem: Problem, weights: FloatArray, n_bootstrap: int = 500, seed: int = 0
 ) -> SteinDiscrepancy:
@@ -70,7 +91,8 @@ def kernel_stein_discrepancy(
     seed : int
         Seed of the resampling.
     """
-    lower = np.linalg.cholesky(np.atleast_2d(np.cov(weights.T)) + 1e-300)
+    weights = _checked(problem, weights)
+    lower = np.linalg.cholesky(np.atleast_2d(np.cov(weights.T)))
     positions = np.linalg.solve(lower, (weights - weights.mean(axis=0)).T).T
     scores = -posterior_gradients(problem, weights) @ lower
     matrix = _stein_matrix(positions, scores)
