@@ -7,6 +7,7 @@ import numpy as np
 from bayesmargin.compiling import jit
 from bayesmargin.models.dpmnl.assignments import sweep_assignments
 from bayesmargin.models.dpmnl.parameters import (
+    update_common,
     update_covariates,
     update_hyper,
     update_logit,
@@ -37,6 +38,7 @@ def update_parameters(
         members = sorted_rows[position:end]
         update_covariates(rng, slot, members, X, experts, hyper)
         accepted += update_logit(rng, slot, members, X, labels, experts, step, leapfrogs)
+        update_common(rng, slot, experts)
         update_scales(rng, slot, experts)
         position = end
     update_hyper(rng, experts, hyper, slots.shape[0])

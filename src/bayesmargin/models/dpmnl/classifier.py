@@ -50,7 +50,8 @@ class DPMNLClassifier(MixtureClassifier):
     n_auxiliary : int
         Auxiliary components of Neal's Algorithm 8.
     step : float
-        HMC step before scaling; doubled at every fifth sweep.
+        HMC step before scaling, of which a trajectory takes half to three halves at random;
+        doubled at every fifth sweep.
     n_leapfrog : int
         Leapfrog steps of a trajectory (the original used 200).
     random_state : int, Generator, RandomState or None

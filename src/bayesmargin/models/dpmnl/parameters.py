@@ -149,7 +149,12 @@ def update_logit(
     step: float,
     leapfrogs: int,
 ) -> bool:
-    r"""HMC for intercepts and slopes, steps :math:`\epsilon/\sqrt{1/\text{prior} + n_k/4}`."""
+    r"""HMC for intercepts and slopes, steps :math:`\epsilon/\sqrt{1/\text{prior} + n_k/4}`.
+
+    A trajectory takes half to three halves of a step at random: thirty steps of 0.2 are close to a
+    full turn, and with equal ones the model of few rows would come back to where it was.
+    """
+    step *= 0.5 + rng.random()
     coefficients = experts.coefficients[slot]
     features = X.shape[1]
     precision, width = np.empty(features + 1), np.empty(features + 1)
@@ -183,6 +188,24 @@ def update_logit(
         return True
     coefficients[:, :] = previous
     return False
+
+
+@inner_jit
+def update_common(rng: np.random.Generator, slot: int, experts: Experts) -> None:
+    """Means over the classes of intercepts and slopes, which no label says anything about.
+
+    Their law is that of the prior, independent of the differences between classes.
+    """
+    coefficients = experts.coefficients[slot]
+    classes, features = coefficients.shape[0], coefficients.shape[1] - 1
+    for j in range(features + 1):
+        spread = math.exp(0.5 * experts.log_scale[slot, 0 if j == features else 1])
+        total = 0.0
+        for y in range(classes):
+            total += coefficients[y, j]
+        shift = spread * rng.standard_normal() / math.sqrt(classes) - total / classes
+        for y in range(classes):
+            coefficients[y, j] += shift
 
 
 @inner_jit
