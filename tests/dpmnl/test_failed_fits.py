@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import special, stats
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 
 from bayesmargin import DPMNLClassifier, InfiniteSVC
-from bayesmargin.errors import StepSizeWarning
-from bayesmargin.models.dpmnl.chain import Chain
+from bayesmargin.errors import ConvergenceWarning, StepSizeWarning
+from bayesmargin.models.dpmnl.chain import Chain, start_chain
 
 MODELS = [DPMNLClassifier(n_sweeps=4, random_state=0), InfiniteSVC(n_sweeps=4, random_state=0)]
 
@@ -54,3 +56,33 @@ def test_logit_models_that_never_move_are_told():
     assert bad.diagnostics_["accepted"] < 0.05
     assert bad.diagnostics_.trustworthy is False
     assert "NOT" in str(bad.diagnostics_)
+
+
+def test_a_partition_that_is_still_on_its_way_is_not_called_settled():
+    """The number of components alone was watched, which stands still while rows go on moving."""
+    X, y = load_breast_cancer(return_X_y=True)
+    short = DPMNLClassifier(n_sweeps=40, burn_in=0, n_leapfrog=5, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"R-hat .* increase n_sweeps"):
+        found = short.fit(X, y).diagnostics_
+    assert found["partition"]["r_hat"] > 1.5
+    assert found.trustworthy is False
+    assert "partition has NOT settled" in str(found)
+
+
+def test_log_probability_of_the_partition():
+    """What is watched, written out with SciPy."""
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((30, 2)), rng.integers(0, 3, 30)
+    chain = start_chain(rng, X, y, np.arange(30) % 3, 3, 0.2, 5, 5)
+    chain.sweep()
+    expected = -special.gammaln(np.exp(chain.hyper.log_concentration[0]) + 30)
+    expected += special.gammaln(np.exp(chain.hyper.log_concentration[0]))
+    for slot in np.unique(chain.slots):
+        rows, experts = chain.slots == slot, chain.experts
+        expected += chain.hyper.log_concentration[0] + special.gammaln(rows.sum())
+        spread = np.exp(0.5 * experts.log_variance[slot])
+        expected += stats.norm.logpdf(X[rows], experts.mean[slot], spread).sum()
+        slopes = experts.coefficients[slot]
+        chances = special.log_softmax(X[rows] @ slopes[:, :2].T + slopes[:, 2], axis=1)
+        expected += chances[np.arange(rows.sum()), y[rows]].sum()
+    np.testing.assert_allclose(chain.log_partition, expected, rtol=1e-10)

@@ -92,3 +92,19 @@ def sweep_assignments(
         experts.population[target] += 1
         slots[d] = target
     return labels.shape[0]
+
+
+@jit
+def log_partition(
+    X: FloatArray, labels: IntArray, slots: IntArray, experts: Experts, hyper: Hyper
+) -> float:
+    """Log probability of the partition given all parameters, up to a constant of the data."""
+    work = np.empty(experts.coefficients.shape[1])
+    size, rows = experts.size[0], labels.shape[0]
+    strength = math.exp(hyper.log_concentration[0])
+    total = size * hyper.log_concentration[0] + math.lgamma(strength) - math.lgamma(strength + rows)
+    for position in range(size):
+        total += math.lgamma(experts.population[experts.order[position]])
+    for d in range(rows):
+        total += _log_likelihood(experts, slots[d], X[d], labels[d], work)
+    return total

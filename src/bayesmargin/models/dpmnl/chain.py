@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from bayesmargin.compiling import jit
-from bayesmargin.models.dpmnl.assignments import sweep_assignments
+from bayesmargin.models.dpmnl.assignments import log_partition, sweep_assignments
 from bayesmargin.models.dpmnl.parameters import (
     update_common,
     update_covariates,
@@ -61,6 +61,7 @@ class Chain:
     sweeps: int = 0
     moved: float = 0.0  #: share of the rows that the last sweep gave another component
     accepted: float = 0.0  #: share of the logit models that the last sweep moved
+    log_partition: float = 0.0  #: log probability of the partition, a constant apart
 
     def sweep(self) -> None:
         """Assignments, then parameters; every fifth sweep takes a doubled HMC step."""
@@ -81,6 +82,9 @@ class Chain:
             step, self.leapfrogs,
         )  # fmt: skip
         self.accepted = accepted / int(self.experts.size[0])
+        self.log_partition = log_partition(
+            self.X, self.labels, self.slots, self.experts, self.hyper
+        )
 
 
 def start_chain(

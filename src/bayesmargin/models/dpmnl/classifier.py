@@ -73,8 +73,8 @@ class DPMNLClassifier(MixtureClassifier):
         Seconds spent in "total".
     diagnostics_ : MixtureDiagnostics
         Prints as a sentence, has ``trustworthy``, and is a dictionary of figures:
-        R-hat and effective draws of the number of components, and the shares of rows that moved
-        and of trajectories that were accepted.
+        R-hat and effective draws of the number of components and of the log probability of the
+        partition, and the shares of rows that moved and of trajectories that were accepted.
 
     Examples
     --------
@@ -140,6 +140,9 @@ class DPMNLClassifier(MixtureClassifier):
         self.timings_ = {"total": time.perf_counter() - begin}
         moved = np.array(record.moved[burn_in:])
         traces = {"components": self.n_components_[None].astype(float)}
+        partition = np.array(record.partition[burn_in:])
+        if np.isfinite(partition).all():  # not known of sweeps in an early checkpoint
+            traces["partition"] = partition[None]
         found = trace_report(traces, moved[None])
         accepted = float(np.mean(record.accepted[burn_in:]))
         shares = {"moved": float(moved.mean()), "accepted": accepted}
@@ -177,6 +180,7 @@ class DPMNLClassifier(MixtureClassifier):
                 record.components.append(int(chain.experts.size[0]))
                 record.moved.append(chain.moved)
                 record.accepted.append(chain.accepted)
+                record.partition.append(chain.log_partition)
                 if sweep in kept:
                     record.draws.append(take_draw(chain, columns, self.n_features_in_))
                 checkpoint.pause(partial(state_of, chain, record))

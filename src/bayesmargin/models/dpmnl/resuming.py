@@ -16,12 +16,13 @@ _MOVING = ("rng", "slots", "experts", "hyper", "sweeps")
 
 @dataclasses.dataclass
 class Record:
-    """What is kept of a chain: three figures of every sweep, and draws."""
+    """What is kept of a chain: four figures of every sweep, and draws."""
 
     components: list[int] = dataclasses.field(default_factory=list)
     moved: list[float] = dataclasses.field(default_factory=list)
     accepted: list[float] = dataclasses.field(default_factory=list)
     draws: list[Draw] = dataclasses.field(default_factory=list)
+    partition: list[float] = dataclasses.field(default_factory=list)
 
 
 def state_of(chain: Chain, record: Record) -> tuple[Any, list[np.ndarray]]:
@@ -29,7 +30,10 @@ def state_of(chain: Chain, record: Record) -> tuple[Any, list[np.ndarray]]:
     draws = record.draws
     state = {name: getattr(chain, name) for name in _MOVING}
     fixed = [a for draw in draws for a in (draw.log_weight, *draw.experts, *(draw.base or ()))]
-    figures = {"trace": record.components, "moved": record.moved, "accepted": record.accepted}
+    figures: dict[str, list[Any]] = {
+        "trace": record.components, "moved": record.moved, "accepted": record.accepted,
+        "partition": record.partition,
+    }  # fmt: skip
     return {**state, **figures, "draws": draws}, fixed
 
 
@@ -51,5 +55,7 @@ def take_up(
     chain = Chain(X=X, labels=labels, step=step, leapfrogs=leapfrogs, auxiliary=auxiliary, **moving)
     trace = state["trace"]
     # Checkpoints did not always have these.
-    moved, accepted = (state.get(name, [math.nan] * len(trace)) for name in ("moved", "accepted"))
-    return chain, Record(trace, moved, accepted, state["draws"])
+    moved, accepted, partition = (
+        state.get(name, [math.nan] * len(trace)) for name in ("moved", "accepted", "partition")
+    )
+    return chain, Record(trace, moved, accepted, state["draws"], partition)
