@@ -48,3 +48,21 @@ def test_the_mean_over_classes_is_drawn_and_the_differences_are_kept():
     variance = np.exp([-1.1, -1.1, 0.4]) / 3.0
     np.testing.assert_allclose(common.var(axis=0) / variance, 1.0, atol=4 * math.sqrt(2 / 20_000))
     assert np.all(np.abs(common.mean(axis=0)) < 4.0 * np.sqrt(variance / 20_000))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_models_of_components_far_from_the_centre_move(seed):
+    """Steps for columns around zero are too long there, and the coefficients had stayed at zero."""
+
+    @jit
+    def count(rng, experts, X, labels, members):
+        accepted = 0
+        for _ in range(200):
+            accepted += update_logit(rng, 0, members, X, labels, experts, 0.2, 30)
+        return accepted
+
+    rng = np.random.default_rng(seed)
+    X = 14.0 + 0.2 * rng.standard_normal((40, 2))
+    labels = (X[:, 0] > 14.0).astype(np.int64)
+    experts = empty_experts(1, 2, 2)
+    assert count(rng, experts, X, labels, np.arange(40)) > 160

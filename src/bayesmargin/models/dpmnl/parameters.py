@@ -151,6 +151,8 @@ def update_logit(
 ) -> bool:
     r"""HMC for intercepts and slopes, steps :math:`\epsilon/\sqrt{1/\text{prior} + n_k/4}`.
 
+    For the slopes of a column whose squares sum to more than n_k, as in a component far from the
+    centre, that sum takes its place: with longer steps no trajectory there would be accepted.
     A trajectory takes half to three halves of a step at random: thirty steps of 0.2 are close to a
     full turn, and with equal ones the model of few rows would come back to where it was.
     """
@@ -160,7 +162,12 @@ def update_logit(
     precision, width = np.empty(features + 1), np.empty(features + 1)
     for j in range(features + 1):
         precision[j] = math.exp(-experts.log_scale[slot, 0 if j == features else 1])
-        width[j] = step / math.sqrt(precision[j] + 0.25 * members.shape[0])
+        squares = 0.0
+        if j < features:
+            for i in range(members.shape[0]):
+                squares += X[members[i], j] ** 2
+        curvature = 0.25 * max(squares, float(members.shape[0]))
+        width[j] = step / math.sqrt(precision[j] + curvature)
     previous, gradient = coefficients.copy(), np.empty_like(coefficients)
     momentum = np.empty_like(coefficients)
     kinetic = 0.0
