@@ -48,7 +48,7 @@ def table(rows: list[Row], curves: dict[str, BiasCurve]) -> Iterator[str]:
 
 HEAD = """# Validation
 
-Written by `make validation`; no figure here was typed by hand. Machine: {machine}, one core.
+Written by `{command}`; no figure here was typed by hand. Machine: {machine}, one core.
 
 Every sampler of the library meets posteriors whose moments are known by integration. The mean error
 is the worst over the weights, in posterior standard deviations; the variance ratio is the mean over
@@ -117,7 +117,8 @@ def write(folder: Path, real: bool) -> None:
     figures.bias_curves(curves, pictures / "bias.png")
     figures.plane_panels(truth, plane_draws, pictures / "plane.png")
     machine = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
-    parts = [HEAD.format(machine=machine, n_chains=N_CHAINS, n_draws=N_DRAWS)]
+    command = "python -m bayesmargin.validation.page docs --real" if real else "make validation"
+    parts = [HEAD.format(command=command, machine=machine, n_chains=N_CHAINS, n_draws=N_DRAWS)]
     parts += [line + "\n" for line in table(rows, curves)]
     parts += [GEWEKE, "| sampler | worst score | p-value |\n| --- | --- | --- |\n"]
     parts += [f"| {name} | {g.worst:.2f} | {g.p_value:.3g} |\n" for name, g in geweke.items()]
