@@ -125,7 +125,7 @@ def geweke_test(
     >>> from bayesmargin.validation import geweke_test
     >>> from bayesmargin.validation.problems import GEWEKE_ROWS, small_problem
     >>> problem = small_problem(GEWEKE_ROWS, [0, 0, 0], cost=1.2)
-    >>> geweke_test(AugmentationGibbs(), problem, n_draws=500).passes()
+    >>> geweke_test(AugmentationGibbs(), problem, n_draws=2000).passes()
     True
     """
     rng = np.random.default_rng(seed)
