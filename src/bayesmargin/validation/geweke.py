@@ -113,7 +113,9 @@ def geweke_test(
         A few rows; its labels are not used. Three rows and two weights suffice to see a wrong
         sign, scale or constant.
     n_draws : int
-        Draws of both simulators.
+        Draws of both simulators. Scores of a wrong kernel grow like the square root: posterior
+        variances that are a tenth too large have a worst score of 3 to 4 in 20,000 draws of a
+        kernel without autocorrelation, and 3% are not to be seen in so few.
     thin : int
         Iterations of the sampler or kernel that count as one transition.
     seed : int
