@@ -114,6 +114,20 @@ def test_a_pair_is_fitted_an_expert_where_the_larger_has_not_seen_one_class(seed
     assert np.mean((chain.rows.design @ expert > 0.0) == labels) > 0.97
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_experts_with_more_weights_than_rows_are_not_fitted(seed):
+    """They would serve any rows: random labels of 20 rows with 20 columns are separable."""
+    rng = np.random.default_rng(seed)
+    covariates = rng.normal(size=(40, 20))
+    labels, clusters = rng.integers(0, 2, 40), np.arange(40) % 2
+    halves = [clusters == k for k in range(2)]
+    fits = [np.linalg.pinv(covariates[half]) @ (2 * labels[half] - 1) for half in halves]
+    weights = np.column_stack([3.0 * np.array(fits), np.zeros(2)])
+    chain = _chain(covariates, labels, clusters, weights, cost=1.0)
+    chain.sweeps = 5
+    assert chain.join(21.0) == 0
+
+
 def test_two_boundaries_in_one_cloud_stay_apart():
     """An expert for both would lose what the cautious keep, however well it is fitted."""
     rng = np.random.default_rng(2)

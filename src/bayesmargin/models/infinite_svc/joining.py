@@ -152,8 +152,13 @@ def _fits_both(
     concentration: float,
     caution: float,
 ) -> bool:
-    """Whether an expert fitted to both loses no more than it may; the larger has it then."""
+    """Whether an expert fitted to both loses no more than it may; the larger has it then.
+
+    Not where a component has fewer rows than an expert has weights: that fits whatever it is shown.
+    """
     rows, _, components, base, hinge = mixture
+    if components.population[partner] < components.weights[partner].size:
+        return False
     gain = -log_apart(components, own, partner, sides, base, concentration)
     if gain <= 0.0:
         return False
