@@ -167,8 +167,9 @@ def sweep_assignments(
 ) -> tuple[int, int]:
     """Visit ``visits[begin:]`` as :func:`visit_rows` does, with what belongs before and after it.
 
-    A sweep over all rows leaves ``winner``, ``pull`` and ``drift`` for the weights as they are. At
-    the end the list of members is brought up to date.
+    All in one call, for handing over the state takes a good part of a sweep over few rows. A sweep
+    over all rows leaves ``winner``, ``pull`` and ``drift`` for the weights as they are. At the end
+    the list of members is brought up to date.
     """
     if begin == 0:
         begin_sweep(mixture)

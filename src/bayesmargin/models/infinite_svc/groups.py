@@ -30,15 +30,7 @@ from bayesmargin.types import IntArray
 
 
 class GroupedSweep:
-    """One sweep over the rows, group by group; it may pause to be given more slots.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesmargin.models.infinite_svc.groups import deal_slots
-    >>> deal_slots(np.array([4, 2, 0, 1, 3, 5]), 3, np.array([0, 1, 0]), 2)
-    [array([4, 0, 1, 5]), array([2, 3])]
-    """
+    """One sweep over the rows, group by group; it may pause to be given more slots."""
 
     def __init__(
         self, rng: np.random.Generator, mixture: Mixture, visits: IntArray, n_groups: int
@@ -108,6 +100,14 @@ class GroupedSweep:
 
 
 def deal_slots(order: IntArray, n_used: int, labels: IntArray, n_groups: int) -> list[IntArray]:
-    """Slots of each group: of those in use its own, by their ``labels``, and free ones in turn."""
+    """Slots of each group: of those in use its own, by their ``labels``, and free ones in turn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.infinite_svc.groups import deal_slots
+    >>> deal_slots(np.array([4, 2, 0, 1, 3, 5]), 3, np.array([0, 1, 0]), 2)
+    [array([4, 0, 1, 5]), array([2, 3])]
+    """
     used, free = order[:n_used], order[n_used:]
     return [np.concatenate([used[labels == g], free[g::n_groups]]) for g in range(n_groups)]

@@ -110,27 +110,12 @@ def _members(slot: int, mixture: Mixture) -> IntArray:
 
 
 @inner_jit
-def _log_union(
-    own: int,
-    partner: int,
-    mixture: Mixture,
-    sides: Components,
-    concentration: float,
-    caution: float,
-) -> float:
-    """Log of how much more probable one component is than two, divided as they are.
-
-    Minus infinity where it is not, or where the experts lose more than ``caution`` nats. The union
-    is left in the last slot of ``sides``.
-    """
-    rows, _, components, base, hinge = mixture
-    gain = -log_apart(components, own, partner, sides, base, concentration)
-    if gain <= 0.0:
-        return -np.inf
+def _loss(own: int, partner: int, mixture: Mixture) -> float:
+    """Nats that the rows of ``partner`` lose under the expert of ``own``."""
+    rows, _, components, _, hinge = mixture
     members = _members(partner, mixture)
-    experts = total_log_psi(members, rows, hinge, components.weights[own])
-    experts -= total_log_psi(members, rows, hinge, components.weights[partner])
-    return gain + experts if experts > -min(caution, gain) else -np.inf
+    before = total_log_psi(members, rows, hinge, components.weights[partner])
+    return before - total_log_psi(members, rows, hinge, components.weights[own])
 
 
 @inner_jit
@@ -144,23 +129,14 @@ def _total(members: IntArray, scores: FloatArray, rows: Rows, hinge: Hinge) -> f
 
 @inner_jit
 def _fits_both(
-    rng: np.random.Generator,
-    own: int,
-    partner: int,
-    mixture: Mixture,
-    sides: Components,
-    concentration: float,
-    caution: float,
+    rng: np.random.Generator, own: int, partner: int, allowed: float, mixture: Mixture
 ) -> bool:
-    """Whether an expert fitted to both loses no more than it may; the larger has it then.
+    """Whether an expert fitted to both loses less than ``allowed``; the larger has it then.
 
     Not where a component has fewer rows than an expert has weights: that fits whatever it is shown.
     """
     rows, _, components, base, hinge = mixture
     if components.population[partner] < components.weights[partner].size:
-        return False
-    gain = -log_apart(components, own, partner, sides, base, concentration)
-    if gain <= 0.0:
         return False
     larger, smaller = _members(own, mixture), _members(partner, mixture)
     all_members = np.concatenate((larger, smaller))
@@ -178,7 +154,7 @@ def _fits_both(
     loss = _total(larger, first_scores, rows, hinge)
     loss += _total(smaller, second_scores, rows, hinge)
     loss -= _total(all_members, scores, rows, hinge)
-    if loss < min(caution, gain):
+    if loss < allowed:
         copy_matrix(both, components.weights[own])
         return True
     return False
@@ -216,9 +192,11 @@ def join_components(
         rival = _rival(d, mixture, features, scores)
         if count > 1 and rival != slot:
             own, partner = _ordered(slot, rival, components)
-            joins = _log_union(own, partner, mixture, sides, concentration, caution) > 0.0
-            if fit and not joins:
-                joins = _fits_both(rng, own, partner, mixture, sides, concentration, caution)
+            gain = -log_apart(components, own, partner, sides, mixture.base, concentration)
+            allowed = min(caution, gain)
+            joins = gain > 0.0 and _loss(own, partner, mixture) < allowed
+            if fit and gain > 0.0 and not joins:
+                joins = _fits_both(rng, own, partner, allowed, mixture)
             if joins:
                 members = _members(partner, mixture).copy()
                 accept_merge(members, assignment, components, sides, own, partner)
@@ -248,7 +226,9 @@ def largest_gain(mixture: Mixture, sides: Components, concentration: float) -> f
                 continue
             last = rival
             own, partner = _ordered(slot, rival, components)
-            gain = _log_union(own, partner, mixture, sides, concentration, np.inf)
+            gain = -log_apart(components, own, partner, sides, mixture.base, concentration)
+            if gain > 0.0:
+                gain -= _loss(own, partner, mixture)
             for one, other in ((own, partner), (partner, own)):
                 if gain > best:
                     gain += _log_allocation(one, other, best - gain, mixture, features, scores)
