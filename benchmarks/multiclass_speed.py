@@ -4,9 +4,9 @@
 
 A step of SSGNHT on dense rows maps the position to weights (a triangular matrix for all classes but
 the first, a full one for that), multiplies a batch of rows with the weights of all classes, and
-maps the gradient back. The limit is what the
-same three products take in BLAS, one thread, without random numbers, hinges or anything else. Met
-if a step takes at most twice that; processor time, the best of seven rounds on both sides.
+maps the gradient back. The limit is what the same three products take in BLAS in the same
+precision, one thread, without random numbers, hinges or anything else. Met if a step takes at most
+twice that; processor time, the best of seven rounds on both sides.
 """
 
 import time
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dtrmv
+from scipy.linalg import get_blas_funcs
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -65,15 +65,17 @@ def measure(X: np.ndarray, y: np.ndarray) -> list[Any]:
     table = np.ones((source.n_columns, n_classes), rows.dtype)
     basis = np.asfortranarray(target.coordinates.basis[0])
     first, triangle = basis[: source.n_columns], np.asfortranarray(basis[source.n_columns :])
-    vector, gradient = np.ones(len(triangle)), np.ones(source.n_columns)
+    vector = np.ones(len(triangle), basis.dtype)
+    gradient = np.ones(source.n_columns, basis.dtype)
+    (trmv,) = get_blas_funcs(("trmv",), (triangle,))
 
     def products() -> None:
         for _ in range(200):
             first @ vector
-            dtrmv(triangle, vector)
+            trmv(triangle, vector)
             rows @ table
             gradient @ first
-            dtrmv(triangle, vector, trans=1)
+            trmv(triangle, vector, trans=1)
 
     with threadpool_limits(1):  # a second thread only spins, which processor time would count
         limit = best(products, 200)

@@ -64,6 +64,8 @@ class Rotated(NamedTuple):
     One block is a full matrix; one block per class leaves the classes uncoupled. Positions may be
     fewer than weights. ``triangular`` says that the basis is zero below the diagonal that ends in
     its last corner, as the factor of a fresh anchor is: half of the products are then left out.
+    A basis in single precision is read at twice the pace and rounds a little; it is the same for
+    positions and gradients, so that the law of the weights is not touched.
     """
 
     centre: FloatArray
@@ -82,24 +84,28 @@ def _add_lines(matrix, factors, block, begin, end, out):  # type: ignore[no-unty
     in the first.
     """
     size, width = matrix.shape
+    kind = matrix.dtype.type
     source, target, surplus = block * size, block * width, size - width
     sums = out[target : target + width]
     for j in range(width):
         sums[j] = 0.0
     for i in range(0, size - 7, 8):
-        low = begin * max(0, i - surplus)
-        high = min(width, i + 8 - surplus) if end else width
+        # Unsigned: a loop whose index might count from the end is not made one of vectors.
+        low = np.uint64(begin * max(0, i - surplus))
+        high = np.uint64(min(width, i + 8 - surplus) if end else width)
         a, b, c, d = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
         e, f, g, h = matrix[i + 4], matrix[i + 5], matrix[i + 6], matrix[i + 7]
         k = source + i
-        p, q, r, s = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
-        t, u, v, w = factors[k + 4], factors[k + 5], factors[k + 6], factors[k + 7]
+        p, q = kind(factors[k]), kind(factors[k + 1])
+        r, s = kind(factors[k + 2]), kind(factors[k + 3])
+        t, u = kind(factors[k + 4]), kind(factors[k + 5])
+        v, w = kind(factors[k + 6]), kind(factors[k + 7])
         for j in range(low, high):
             sums[j] += (p * a[j] + q * b[j] + r * c[j] + s * d[j]) + (
                 t * e[j] + u * f[j] + v * g[j] + w * h[j]
             )
     for i in range(size - size % 8, size):
-        factor = factors[source + i]
+        factor = kind(factors[source + i])
         for j in range(width):
             sums[j] += factor * matrix[i, j]
 
@@ -221,9 +227,9 @@ def fill_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def]
     pull_back(coordinates, gradient, out)
 
 
-def rotated(centre: FloatArray, basis: FloatArray) -> Rotated:
+def rotated(centre: FloatArray, basis: FloatArray, dtype: Any = np.float64) -> Rotated:
     """Coordinates with the given blocks; a single matrix counts as one block."""
-    blocks = np.ascontiguousarray(basis if basis.ndim == 3 else basis[None])
+    blocks = np.ascontiguousarray(basis if basis.ndim == 3 else basis[None], dtype=dtype)
     surplus = blocks.shape[1] - blocks.shape[2]
     return Rotated(
         np.ascontiguousarray(centre),

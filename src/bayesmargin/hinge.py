@@ -45,9 +45,11 @@ def binary_log_psi(cost: float, margin: float, sign: float, score: float) -> flo
 def runner_up(scores: FloatArray, label: int) -> int:
     """Class with the largest score among those that are not ``label`` (lowest index on ties)."""
     best = 1 if label == 0 else 0
+    largest = scores[best]
     for k in range(best + 1, scores.shape[0]):
-        if k != label and scores[k] > scores[best]:
-            best = k
+        score = scores[k]
+        if k != label and score > largest:
+            best, largest = k, score
     return best
 
 

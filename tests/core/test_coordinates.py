@@ -38,6 +38,25 @@ def test_a_triangular_basis_is_read_to_its_diagonal_only():
 
 
 @pytest.mark.parametrize("triangular", [False, True])
+def test_single_precision_rounds_the_basis_and_little_else(triangular):
+    """What compiled code makes of a position is what ``weights_from`` says of it later."""
+    rng = np.random.default_rng(0)
+    basis = rng.normal(size=(45, 45))
+    basis = np.triu(basis) if triangular else basis
+    centre, position, gradient = rng.normal(size=(3, 45))
+    coordinates = rotated(centre, basis, np.float32)
+    assert coordinates.triangular == triangular
+    rounded = coordinates.basis[0].astype(float)
+    np.testing.assert_allclose(rounded, basis, rtol=1e-7)
+    weights, back = np.empty((2, 45))
+    fill_weights(coordinates, position, weights)
+    np.testing.assert_allclose(weights, centre + rounded @ position, atol=2e-6)
+    np.testing.assert_allclose(weights, weights_from(coordinates, position[None])[0], atol=2e-6)
+    fill_gradient(coordinates, gradient, back)
+    np.testing.assert_allclose(back, rounded.T @ gradient, atol=2e-6)
+
+
+@pytest.mark.parametrize("triangular", [False, True])
 @pytest.mark.parametrize(("size", "width"), [(6, 4), (7, 2), (12, 8), (13, 11), (9, 8), (27, 18)])
 def test_positions_may_be_fewer_than_weights(size, width, triangular):
     rng = np.random.default_rng(size)

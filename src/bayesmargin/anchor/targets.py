@@ -135,7 +135,7 @@ def anchored_target(
         taken = states.rows
         states = states._replace(rows=None)  # the only hold on rows transformed in their place
         return whitened_rows(problem, anchor, index, hinge, strata, drift, noise, row_type, taken)
-    coordinates = whitened_coordinates(anchor) if whiten else Identity()
+    coordinates = whitened_coordinates(anchor, row_type) if whiten else Identity()
     rows = gathered(problem, index, row_type)
     prior = prior_in_weights(problem.prior, problem.n_weights)
     hinge = hinge_of(problem, index, reference, centred=False)
@@ -149,11 +149,11 @@ def rows_can_be_whitened(problem: Problem, anchor: GaussianAnchor) -> bool:
     return problem.is_binary and gaussian and anchor.factor.ndim == 2
 
 
-def whitened_coordinates(anchor: GaussianAnchor) -> Any:
-    """Coordinates in which the anchor is a standard normal distribution."""
+def whitened_coordinates(anchor: GaussianAnchor, dtype: Any = np.float64) -> Any:
+    """Coordinates in which the anchor is a standard normal distribution, but for rounding."""
     if anchor.factor.ndim == 1:
         return Scaled(anchor.mean, anchor.factor)
-    return rotated(anchor.mean, anchor.factor)
+    return rotated(anchor.mean, anchor.factor, dtype)
 
 
 def whitened_rows(

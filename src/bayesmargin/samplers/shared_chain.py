@@ -17,7 +17,7 @@ class Blocks:
 
     def __init__(self, coordinates: Rotated, shared: SharedPart) -> None:
         self.coordinates, self.shared = coordinates, shared
-        self.inverse = np.linalg.inv(coordinates.basis)
+        self.inverse = np.linalg.inv(coordinates.basis.astype(float))
         self.n_directions = coordinates.centre.size - shared.mean.shape[1]
 
     def weights(self, position: FloatArray) -> FloatArray:

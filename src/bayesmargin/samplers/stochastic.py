@@ -212,7 +212,7 @@ def around(
     """Anchor re-estimated from draws, whatever rotation the target used."""
     basis = getattr(prepared.coordinates, "basis", None)
     if anchor.factor.ndim == 2 and basis is not None:
-        anchor = replace(anchor, factor=basis[0])
+        anchor = replace(anchor, factor=basis[0].astype(float))
     moved = anchor.moved_by(positions)
     return replace(moved, iterations=anchor.iterations)
 
