@@ -49,6 +49,9 @@ class _Library(JITCodeLibrary):
 class _InnerLibrary(_Library):
     """Code to be linked into other kernels: none of it is translated for the machine."""
 
+    def _optimize_final_module(self) -> None:
+        """Left to the kernels that it is linked into: they optimise all that they hold."""
+
     def _close(self) -> None:
         variables = [
             f'@"{variable.name}" = common global i{_ADDRESS_BITS} 0'

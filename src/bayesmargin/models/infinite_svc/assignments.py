@@ -101,7 +101,7 @@ def _move(d: int, target: int, mixture: Mixture, features: FloatArray) -> None:
     assignment.slot[d] = target
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def begin_sweep(mixture: Mixture) -> None:
     """Clear what a sweep over all rows leaves for the weights, and renew radii that are worn."""
     components = mixture.components
@@ -110,7 +110,7 @@ def begin_sweep(mixture: Mixture) -> None:
     renew_radii(mixture.assignment, components)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def visit_rows(
     rng: np.random.Generator,
     visits: IntArray,

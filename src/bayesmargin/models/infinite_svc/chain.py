@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import DirectCaller
-from bayesmargin.models.infinite_svc.assignments import begin_sweep, sweep_assignments
+from bayesmargin.models.infinite_svc.assignments import sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
 from bayesmargin.models.infinite_svc.gaussian import (
     recompute,
     reset_to_prior,
 )
-from bayesmargin.models.infinite_svc.groups import GroupedSweep
+from bayesmargin.models.infinite_svc.groups import GroupedSweep, begin_groups
 from bayesmargin.models.infinite_svc.joining import join_components, largest_gain
 from bayesmargin.models.infinite_svc.proposal_rows import Scratch, make_scratch
 from bayesmargin.models.infinite_svc.split_merge import split_merge
@@ -191,7 +191,7 @@ class Chain:
 
     def _sweep_groups(self) -> int:
         """The same by groups of components, side by side in the threads of ``pool``."""
-        begin_sweep(self.mixture)
+        begin_groups(self.mixture)
         sweep = GroupedSweep(self.rng, self.mixture, self.visits, self.settings.groups)
         moved, scheme = 0, self.settings.scheme
         while not sweep.done:

@@ -22,11 +22,31 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import DirectCaller
-from bayesmargin.models.infinite_svc.assignments import visit_rows
+from bayesmargin.compiling import DirectCaller, borrowing_jit
+from bayesmargin.models.infinite_svc.assignments import begin_sweep, visit_rows
 from bayesmargin.models.infinite_svc.state import Components, Mixture
-from bayesmargin.models.infinite_svc.weighing import make_work
+from bayesmargin.models.infinite_svc.weighing import Work, make_work
 from bayesmargin.types import IntArray
+
+
+@borrowing_jit
+def begin_groups(mixture: Mixture) -> None:
+    """What belongs before a sweep, whatever the groups."""
+    begin_sweep(mixture)
+
+
+@borrowing_jit
+def visit_group(
+    rng: np.random.Generator,
+    visits: IntArray,
+    begin: int,
+    mixture: Mixture,
+    concentration: float,
+    scheme: int,
+    work: Work,
+) -> tuple[int, int]:
+    """Visit the rows of one group among its components."""
+    return visit_rows(rng, visits, begin, mixture, concentration, scheme, work)
 
 
 class GroupedSweep:
@@ -79,7 +99,7 @@ class GroupedSweep:
             work = make_work(components, max(scheme, 1), empty)
             part = mixture._replace(components=parts[g])
             arguments = (self._visits[g], self._places[g], part, share, scheme, work)
-            place, moved = call(visit_rows, self._generators[g], *arguments)
+            place, moved = call(visit_group, self._generators[g], *arguments)
             return place, moved, time.thread_time() - begin
 
         waiting = [g for g in range(n_groups) if self._places[g] < len(self._visits[g])]
