@@ -76,14 +76,16 @@ class MedLDAClassifier(
         How "ssgrld" moves topics: Langevin steps, or the flow without discretisation error, whose
         cost does not depend on the vocabulary.
     weights : {"ssgld", "ssgnht"}, default="ssgld"
-        How "ssgrld" moves weights: Langevin steps, or a thermostat.
+        How "ssgrld" moves weights: Langevin steps, or a thermostat, whose draws are not widened by
+        the noise of minibatches. It takes over from Langevin steps after 60 minibatches, or four
+        tenths of those of a fit.
     topic_step : float, default=1.0
         Share of the topics that the first minibatches renew; it falls as their number to the power
         0.85 ("ovr": 0.6).
     weight_step : float or None, default=None
-        Step of the weights, :math:`h^2` for "ssgld" and :math:`h` for "ssgnht"; None is
-        :math:`2 \ell / (C D)` for a corpus of D documents, and less for "ssgnht" where its
-        friction would run up.
+        Step of the weights, :math:`h^2` for "ssgld", which for None is :math:`2 \ell / (C D)` for
+        a corpus of D documents. For "ssgnht" a step :math:`h` common to all weights; None learns
+        from their gradients how far each may move.
     n_documents : int or None, default=None
         Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far, and
         where no ``fit`` came before 10,000 at least.

@@ -66,6 +66,8 @@ class OnlineLearner:
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """One minibatch."""
+        if self.chain.time == 0:
+            self.chain.mover.expect(self.posterior.length)
         crew = self._crew
         if crew is None:
             crew = self._crew = Crew(self._n_threads, self.chain.make_tool)

@@ -67,8 +67,7 @@ class Chain(MovingTopics):
         self._aids: Aids | None = None
         self._measure()
         self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics, rng)
-        if isinstance(mover, ThermostatMover):
-            mover.start(self.coef.shape, rng)
+        mover.start(self.coef.shape, rng)
 
     def make_tool(self) -> Tool:
         """Work space of one thread."""

@@ -2,13 +2,12 @@ r"""Where classifier weights start, and how they move: subgradient Langevin or t
 
 Both take the stochastic subgradient of the energy
 :math:`g = \eta/s^2 - (D/B) \sum_d \bar g_d`, :math:`\bar g_d` the average over kept assignments of
-the subgradient of :math:`\log\psi_d`. A mover has two halves, because the symmetric splitting of
-the thermostat evaluates the subgradient half way: :meth:`before` moves the weights to where
+the subgradient of :math:`\log\psi_d`. A mover has two halves: :meth:`before` says at which weights
 the documents are sampled, :meth:`after` uses what came back.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,11 @@ from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.types import FloatArray
 
 _BEYOND = 100.0  # times the reach of documents: weights there have left every bounded region
-_LARGEST_KICK = 5.0  # of a thermostat, in units of the spread of its momentum
+# The thermostat: its step and diffusion where weights have scales of their own; the largest kick, in
+# units of the spread of the momentum, and the largest heat that its friction takes notice of.
+_STRIDE, _DIFFUSION, _LARGEST_KICK, _MOST_HEAT = 0.7, 0.2, 5.0, 4.0
+# Minibatches before it takes over: so many, or this share of those to come.
+GUIDED, _GUIDED_SHARE = 60.0, 0.4
 
 
 def starting_weights(
@@ -45,32 +48,6 @@ def default_step(hinge: Any, prior_variance: float, n_documents: float) -> float
     stable, half its variance at most.
     """
     return min(2.0 * hinge.margin / (hinge.cost * n_documents), 0.5 * prior_variance)
-
-
-def thermostat_step(
-    hinge: Any, prior_variance: float, n_documents: float, n_classes: int, n_topics: int
-) -> float:
-    r"""Step h of the thermostat for a corpus of ``n_documents``, :math:`2 \ell / (C D)` at most.
-
-    Weights that are far from where they belong are pulled by all documents, and the thermostat
-    takes the momentum of that for heat: one large kick sends its friction up, and since friction
-    falls by h a step at most, the weights then stand still for the rest of the chain. The pull has
-    a root mean square of :math:`C D / K` where documents spread over topics, and :math:`(C D / L)
-    \sqrt{2 / K}` where those of a class have two for themselves; a kick, h times that, is
-    :data:`_LARGEST_KICK` at most. Beyond one the thermostat itself is unstable, and beyond twice
-    the scale of the prior the motion under it; h stays at a half and a quarter of these.
-
-    Examples
-    --------
-    >>> from bayesmargin.models.medlda.hinges import MultiTaskHinge
-    >>> from bayesmargin.models.medlda.weights import thermostat_step
-    >>> hinge = MultiTaskHinge(1.0, 164.0)
-    >>> [round(thermostat_step(hinge, 1.0, n, 20, 50), 3) for n in (100, 10_000)]
-    [0.5, 0.025]
-    """
-    pull = hinge.cost * n_documents * max(1.0 / n_topics, math.sqrt(2.0 / n_topics) / n_classes)
-    longest = 0.5 * min(1.0, math.sqrt(prior_variance))
-    return min(2.0 * hinge.margin / (hinge.cost * n_documents), _LARGEST_KICK / pull, longest)
 
 
 def require_bounded(coef: FloatArray, settings: Settings, n_documents: float, step: float) -> None:
@@ -106,6 +83,12 @@ class LangevinMover:
         """Take the step for a corpus of so many documents."""
         self.step = default_step(settings.hinge, settings.prior_variance, n_documents)
 
+    def start(self, shape: tuple[int, ...], rng: np.random.Generator) -> None:
+        """There is nothing but the weights."""
+
+    def expect(self, length: int | None) -> None:
+        """Langevin steps are the same whatever the length of the chain."""
+
     def heat(self) -> None:
         """Langevin steps have no momentum, and so no heat."""
 
@@ -121,11 +104,27 @@ class LangevinMover:
 
 @dataclass
 class ThermostatMover:
-    r"""Nose-Hoover thermostat in the symmetric splitting (one subgradient a step).
+    r"""Nose-Hoover thermostat: kick, drift, friction and noise, drift (one subgradient a step).
 
-    ``step`` is :math:`h`, ``diffusion`` is :math:`A`; the friction :math:`\xi` absorbs the noise of
-    the minibatches: it settles near :math:`A + hV/2` with :math:`V` their variance. ``warmth`` adds
-    up the mean square of the momentum over ``beats`` steps.
+    .. math:: r \leftarrow r - h \sigma g, \qquad \eta \leftarrow \eta + \tfrac h2 \sigma r, \qquad
+              r \leftarrow e^{-h\xi/2} (e^{-h\xi/2} r + \sqrt{2 A h}\,\nu), \qquad
+              \eta \leftarrow \eta + \tfrac h2 \sigma r
+
+    ``step`` is :math:`h`, ``diffusion`` is :math:`A`; the friction :math:`\xi` follows
+    :math:`\overline{r^2} - 1` and absorbs the noise of the minibatches: it settles near
+    :math:`A + h \sigma^2 V/2` with :math:`V` their variance. ``warmth`` adds up the mean square of
+    the momentum over ``beats`` steps.
+
+    A step that was given has :math:`\sigma = 1`. With :meth:`follow` every weight has a scale,
+
+    .. math:: \sigma_j = \overline{g_j^2}^{-1/2}, \qquad
+              \mathrm{E}\,g_j^2 = \mathrm{E}\,\partial_j^2 U + V_j,
+
+    so that no step is long for the curvature of the energy (its mean, by parts) nor for the noise.
+    The mean goes over all steps of the thermostat, later ones counting more, and settles. Such
+    steps are made for a chain at rest and would take long to get there; so the first ``guided``
+    minibatches move by Langevin steps instead, and the thermostat takes over at the mean of
+    the second half of these, whose draws are too wide.
     """
 
     step: float
@@ -134,25 +133,33 @@ class ThermostatMover:
     friction: float | None = None
     warmth: float = 0.0
     beats: int = 0
+    guide: LangevinMover | None = None
+    guided: float = GUIDED
+    spent: float = 0.0
+    squares: FloatArray | None = None
+    centre: FloatArray | None = None
+    met: int = 0
+
+    def expect(self, length: int | None) -> None:
+        """Prepare for a chain of so many minibatches: those kept, at last, are the thermostat's."""
+        self.guided = max(GUIDED, 0.0 if length is None else _GUIDED_SHARE * length)
 
     def follow(self, settings: Settings, n_documents: float) -> None:
-        """Take the step for a corpus of so many documents."""
-        model = settings.hinge, settings.prior_variance, n_documents
-        self.step = thermostat_step(*model, max(2, settings.n_classes), settings.n_topics)
+        """Take scales from the gradients, for a corpus of so many documents."""
+        if self.guide is None:
+            self.guide, self.step, self.diffusion = LangevinMover(0.0), _STRIDE, _DIFFUSION
+            self.friction = self.diffusion
+        self.guide.follow(settings, n_documents)
 
     def before(self, coef: FloatArray) -> FloatArray:
-        """Half a drift, half a turn of the thermostat, half of the friction."""
-        if self.momentum is None or self.friction is None:
-            raise RuntimeError("the thermostat was not started")
-        half = 0.5 * self.step
-        moved = coef + half * self.momentum
-        self.friction += half * (float(np.mean(self.momentum**2)) - 1.0)
-        self.momentum = self.momentum * _damping(half * self.friction)
-        return moved
+        """Weights at which the documents are sampled: the present ones."""
+        return coef
 
-    def heat(self) -> float:
+    def heat(self) -> float | None:
         """Mean square of the momentum since this was last asked: 1, unless the weights freeze."""
-        found = self.warmth / max(self.beats, 1)
+        if self.beats == 0:
+            return None
+        found = self.warmth / self.beats
         self.warmth, self.beats = 0.0, 0
         return found
 
@@ -162,18 +169,53 @@ class ThermostatMover:
         self.friction = self.diffusion
 
     def after(self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """The kick with noise, then the mirror image of :meth:`before`."""
+        """Weights after the step, from the subgradient of the energy."""
+        if self.guide is None:
+            return self._move(coef, gradient, 1.0, rng)
+        self.spent += self.step / _STRIDE
+        if self.spent > 0.5 * self.guided:
+            self._learn(coef, gradient)
+        if self.spent <= self.guided:
+            guide = replace(self.guide, step=self.guide.step * self.step / _STRIDE)
+            return guide.after(coef, gradient, rng)
+        if self.centre is not None:
+            coef, self.centre = self.centre, None
+        assert self.squares is not None
+        return self._move(coef, gradient, 1.0 / np.sqrt(np.maximum(self.squares, 1e-300)), rng)
+
+    def _learn(self, coef: FloatArray, gradient: FloatArray) -> None:
+        """Average the squares of the gradients and, as long as they are guided, the weights."""
+        self.met += 1
+        if self.squares is None:
+            self.squares, self.centre = gradient**2, coef
+        self.squares = self.squares + 2.0 / (self.met + 1.0) * (gradient**2 - self.squares)
+        if self.centre is not None:
+            self.centre = self.centre + (coef - self.centre) / self.met
+
+    def _move(
+        self, coef: FloatArray, gradient: FloatArray, scale: Any, rng: np.random.Generator
+    ) -> FloatArray:
         if self.momentum is None or self.friction is None:
             raise RuntimeError("the thermostat was not started")
-        half = 0.5 * self.step
+        half, kick = 0.5 * self.step, self.step * scale * gradient
+        if self.guide is not None:  # nothing of the kind happens at rest, where kicks are about h
+            kick = np.clip(kick, -_LARGEST_KICK, _LARGEST_KICK)
+        self.momentum = self.momentum - kick
+        moved = coef + half * scale * self.momentum
+        self._feel()
+        damping = _damping(half * self.friction)
         noise = math.sqrt(2.0 * self.diffusion * self.step) * rng.standard_normal(coef.shape)
-        self.momentum = self.momentum - self.step * gradient + noise
-        self.momentum = self.momentum * _damping(half * self.friction)
-        moved = coef + half * self.momentum
+        self.momentum = damping * (damping * self.momentum + noise)
+        self.warmth, self.beats = self.warmth + self._feel(), self.beats + 1
+        return moved + half * scale * self.momentum
+
+    def _feel(self) -> float:
+        """Half a turn of the thermostat; returns the mean square of the momentum."""
+        assert self.momentum is not None and self.friction is not None
         heat = float(np.mean(self.momentum**2))
-        self.friction += half * (heat - 1.0)
-        self.warmth, self.beats = self.warmth + heat, self.beats + 1
-        return moved
+        most = math.inf if self.guide is None else _MOST_HEAT
+        self.friction += 0.5 * self.step * (min(heat, most) - 1.0)
+        return heat
 
 
 def _damping(power: float) -> float:
