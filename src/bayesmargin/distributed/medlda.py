@@ -20,14 +20,14 @@ from bayesmargin.errors import PartitionError
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
-from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
+from bayesmargin.models.medlda.documents import Documents, check_counts, select, to_documents
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import OnlineLearner
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
-from bayesmargin.models.medlda.training import Training, select
+from bayesmargin.models.medlda.training import Training
 from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.types import FloatArray, IntArray
 
@@ -241,7 +241,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     if names is not None:
         model.feature_names_in_ = np.asarray(names, dtype=object)
     code = learn_code(labels)
-    signs = code.signs(labels)
+    signs = code.signs(labels, all_of_them=True)
     resolved = resolve(model, code.n_classifiers, len(labels), signs)
     digests = []
     if model.checkpoint is not None:

@@ -45,7 +45,8 @@ class AnswersMixin(TransformerMixin):
     def _scores(self, X: Any, draws: int | None = None) -> FloatArray:
         """Scores that labels rest on (n, L); those of draws are what the draws say."""
         scores, lengths = self._read(X, draws)
-        return scores if draws is not None else self.link_.settle(scores, lengths)
+        several = self._training.code.several
+        return scores if draws is not None else self.link_.rest(scores, lengths, several)
 
     def _require_draws(self, draws: int | None) -> None:
         """Refuse to average over more draws than every chain has kept."""
@@ -69,8 +70,9 @@ class AnswersMixin(TransformerMixin):
     def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
         """Posterior means of the scores, topics integrated out.
 
-        Those of short documents lie between what their words say and the scores of the classes'
-        shares in training, which a document without words has.
+        Of two classes the second is predicted where they are positive. Those of short documents lie
+        between what their words say and the scores of the classes' shares in training, which a
+        document without words has.
 
         With ``draws`` they are averaged over that many last draws of topics and weights in every
         chain; no more than the ``n_draws`` that are kept.

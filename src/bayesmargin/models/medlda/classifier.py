@@ -52,16 +52,15 @@ class MedLDAClassifier(
         Stochastic subgradient Riemannian Langevin dynamics in minibatches; collapsed and augmented
         Gibbs sampling; online Bayesian passive-aggressive learning.
     multi_class : {"multi_task", "crammer_singer", "ovr"}, default="multi_task"
-        The hinge: one binary hinge a class on shared topics; between the label and the best other
-        class ("ssgrld" only); one binary model with topics of its own for each class. Two classes
-        always have one binary hinge.
+        The hinge: one a class on shared topics; between the label and the best other class
+        ("ssgrld" only); one model with topics of its own a class. Two classes always have one.
     prior_scale : float or None, default=None
         Prior standard deviation s of the weights; None is 1, and for D documents of L classes, n of
         them of the rarest, no less than :math:`\sqrt{3 L \ell / (C D)}` and (``fit``)
         :math:`\sqrt{2 \ell / (C n)}`, so that weights can reach the margin.
     n_chains : int, default=2
-        Independent chains. Topic posteriors have many modes, and chains find different ones: scores
-        averaged over chains are better than those of a longer chain.
+        Independent chains. They find different modes of the posterior: scores averaged over chains
+        are better than those of a longer chain.
     n_draws : int or None, default=None
         Posterior draws kept in a chain (spread over its second half), of which predictions average
         the weights; None is 10.

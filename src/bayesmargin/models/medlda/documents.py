@@ -76,6 +76,16 @@ def join(*parts: Documents) -> Documents:
     return Documents(np.concatenate([part.words for part in parts]), ends)
 
 
+def select(documents: Any, chosen: IntArray) -> Any:
+    """The chosen documents as a corpus of their own."""
+    if not isinstance(documents, Documents):
+        return documents.select(chosen)  # documents on a cluster stay there
+    parts = [documents.words[documents.offsets[d] : documents.offsets[d + 1]] for d in chosen]
+    words = np.concatenate(parts) if parts else documents.words[:0]
+    ends = np.concatenate([[0], np.cumsum(documents.lengths[chosen])]).astype(np.int64)
+    return Documents(words, ends)
+
+
 def shorten(documents: Documents, rng: np.random.Generator) -> Documents:
     """The documents cut to some of their words at random, their number even in the logarithm.
 

@@ -1,8 +1,9 @@
 r"""From scores to probabilities and label sets, learned on documents held out.
 
-Probabilities are :math:`\mathrm{softmax}(a s)` for one label of many, :math:`\sigma(a s)` for two
-classes: increasing in the score, so that the most probable class is the predicted one. The slope
-:math:`a` maximises the likelihood of documents that took no part in training.
+Probabilities are :math:`\mathrm{softmax}(a s)` for one label of many, and for two classes
+:math:`\sigma(a (s - \tau))` (:mod:`.two_classes`): increasing in the score, so that the most
+probable class is the predicted one. The slope :math:`a` maximises the likelihood of documents that
+took no part in training.
 
 Label sets have probabilities of their own (:mod:`.chances`), and to be chosen a threshold
 :math:`\tau_y` a class. The hinges of a rare class are nearly all on
@@ -32,7 +33,7 @@ _LARGEST_SLOPE = 1e3
 
 @dataclass(frozen=True)
 class ScoreLink:
-    r"""Slope of the probabilities, and for label sets a threshold a class beside the common one.
+    r"""Slope of the probabilities, and the threshold of two classes; label sets have one a class.
 
     ``brevity`` is what becomes of the scores of short documents, ``chances`` are the probabilities
     of label sets; None in models saved before there were any, whose labels have the probabilities
@@ -64,7 +65,7 @@ class ScoreLink:
         if several:
             return expit(self.slope * (scores - self.cut))
         if scores.shape[1] == 1:
-            second = expit(self.slope * scores[:, 0])
+            second = expit(self.slope * (scores[:, 0] - self.threshold))
             return np.column_stack([1.0 - second, second])
         return softmax(self.slope * scores, axis=1)
 
@@ -73,6 +74,11 @@ class ScoreLink:
         if several or scores.shape[1] == 1:
             return float(log_expit(self.slope * signs * (scores - self.cut)).sum())
         return float(log_softmax(self.slope * scores, axis=1)[signs > 0].sum())
+
+    def rest(self, scores: FloatArray, lengths: IntArray, several: bool) -> FloatArray:
+        """Scores that labels rest on: those of short documents settled, of two classes about 0."""
+        settled = self.settle(scores, lengths)
+        return settled if several else settled - self.threshold
 
     def settle(self, scores: FloatArray, lengths: IntArray) -> FloatArray:
         """Scores of documents with so many words that training has met."""

@@ -1,21 +1,11 @@
 """The loop of a fit: what is held out, who learns from what, progress, what is kept at the end."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from bayesmargin.models.medlda.chances import gather_evidence, learn_chances
-from bayesmargin.models.medlda.documents import (
-    Documents,
-    check_counts,
-    join,
-    keep_words,
-    shorten,
-    to_documents,
-)
+from bayesmargin.models.medlda.documents import Documents, join, keep_words, select
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -24,33 +14,18 @@ from bayesmargin.models.medlda.learners import (
     StreamLearner,
     minibatches,
 )
-from bayesmargin.models.medlda.link import ScoreLink, fit_link, learn_brevity
+from bayesmargin.models.medlda.learning_link import MAX_HELD_OUT, learn_link
+from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.pace import one_pass
 from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_size
-from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
+from bayesmargin.models.medlda.showing import describe, watched_documents
 from bayesmargin.models.medlda.sparing import spare_last
-from bayesmargin.models.watching import watched
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.types import FloatArray, IntArray
-
-# Held-out documents beyond this number would make the link no better.
-MAX_HELD_OUT = 300
-# Fewer of them with label sets are cut short so often, to see how much a few words are worth.
-MAX_CUTS = 16
-
-
-def select(documents: Any, chosen: IntArray) -> Any:
-    """The chosen documents as a corpus of their own."""
-    if not isinstance(documents, Documents):
-        return documents.select(chosen)  # documents on a cluster stay there
-    parts = [documents.words[documents.offsets[d] : documents.offsets[d + 1]] for d in chosen]
-    words = np.concatenate(parts) if parts else documents.words[:0]
-    ends = np.concatenate([[0], np.cumsum(documents.lengths[chosen])]).astype(np.int64)
-    return Documents(words, ends)
 
 
 class Training:
@@ -152,13 +127,13 @@ class Training:
         for chosen in plan[:done]:
             self._meet(documents, chosen)
         with progress_for(model.verbose) as progress:
-            shown = self.watched_documents() or self.held_out
+            shown = watched_documents(self.code) or self.held_out
             for step, chosen in enumerate(plan[done:], start=done + 1):
                 self.learn(documents, signs, chosen, n_documents)
                 checkpoint.pause(partial(learned, self.learners, step))
                 detail = ""
                 if progress.shown and (step % every == 0 or step == len(plan)):
-                    detail = self.describe(shown)
+                    detail = describe(self, shown)
                 progress.update("minibatch", step, len(plan), detail)
         if self.held_out is None:
             some = self.hold_out(documents, MAX_HELD_OUT)[1]
@@ -241,59 +216,11 @@ class Training:
         if self.held_out is None:
             raise RuntimeError("no documents were held out")
         held, signs = self.held_out
-        held, several = keep_words(held, self.known), self.code.several
-        nothing = Documents(held.words[:0], np.zeros(2, dtype=np.int64))
-        rng, n_cuts = np.random.default_rng(self.seed), 1
-        if several:
-            n_cuts = min(MAX_CUTS, -(-MAX_HELD_OUT // len(signs)))
-        documents = join(held, *(shorten(held, rng) for _ in range(n_cuts)), nothing)
-        _, scores = self.infer(documents, None)
-        prevalence = np.clip(self.n_labelled / max(self.n_seen, 1), 0.0, 1.0)
-        whole, margin = scores[: len(signs)], self.resolved.hinge.margin
-        link = fit_link(whole, signs, prevalence, several, margin)
-        shares = (self.n_labelled + 1.0) / (self.n_seen + 2.0)
-        again, lengths = np.tile(signs, (1 + n_cuts, 1)), documents.lengths[:-1]
-        link = learn_brevity(link, scores[:-1], lengths, again, scores[-1], shares, several)
-        if not several:
-            return link
-        evidence = gather_evidence(signs, shares, self.n_seen)
-        chances = learn_chances(scores[:-1], lengths, evidence, scores[-1], margin)
-        return replace(link, chances=chances)
+        return learn_link(self, keep_words(held, self.known), signs)
 
     def known_lengths(self, documents: Documents) -> IntArray:
         """Words of each document that training has met."""
         return keep_words(documents, self.known).lengths
-
-    def watched_documents(self) -> tuple[Documents, IntArray] | None:
-        """Documents that somebody watches the accuracy on, :data:`MAX_HELD_OUT` at most."""
-        rows = None if self.code.several else watched(self.code.classes)
-        if rows is None:
-            return None
-        some = np.linspace(0, len(rows.code) - 1, min(MAX_HELD_OUT, len(rows.code))).astype(int)
-        counts = check_counts(sp.csr_array(rows.X[some]), "MedLDAClassifier")
-        return to_documents(counts), self.code.signs(self.code.classes[rows.code[some]])
-
-    def describe(self, held_out: tuple[Documents, IntArray] | None) -> str:
-        """R-hat, and accuracy (label sets: micro F1) on held-out documents, for the display."""
-        parts = [learner.posterior for learner in self.learners]
-        if not parts[-1].topics:
-            return ""
-        width = len(self.columns)
-        worst = weight_rhat([parts[i : i + width] for i in range(0, len(parts), width)])
-        shown = "" if np.isnan(worst) else f"R-hat {worst:.2f}  "
-        return shown if held_out is None else shown + self._score(*held_out)
-
-    def _score(self, documents: Documents, signs: IntArray) -> str:
-        _, scores = self.infer(documents, None)
-        if self.code.several:
-            chosen = self.code.decide(scores, 0.0) > 0
-            hits = (chosen & (signs > 0)).sum()
-            return f"validation F1 {2.0 * hits / (chosen.sum() + (signs > 0).sum()):.3f}"
-        if scores.shape[1] == 1:
-            right = (scores[:, 0] > 0.0) == (signs[:, 0] > 0)
-        else:
-            right = signs[np.arange(len(signs)), scores.argmax(axis=1)] > 0
-        return f"validation accuracy {right.mean():.3f}"
 
     def close(self) -> None:
         """Let threads go."""

@@ -18,8 +18,8 @@ from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.types import FloatArray
 
 _BEYOND = 100.0  # times the reach of documents: weights there have left every bounded region
-# The thermostat: its step and diffusion where weights have scales of their own; the largest kick, in
-# units of the spread of the momentum, and the largest heat that its friction takes notice of.
+# The thermostat: its step and diffusion where weights have scales of their own; the largest kick,
+# in units of the spread of the momentum, and the largest heat that its friction takes notice of.
 _STRIDE, _DIFFUSION, _LARGEST_KICK, _MOST_HEAT = 0.7, 0.2, 5.0, 4.0
 # Minibatches before it takes over: so many, or this share of those to come.
 GUIDED, _GUIDED_SHARE = 60.0, 0.4
@@ -211,7 +211,8 @@ class ThermostatMover:
 
     def _feel(self) -> float:
         """Half a turn of the thermostat; returns the mean square of the momentum."""
-        assert self.momentum is not None and self.friction is not None
+        assert self.momentum is not None
+        assert self.friction is not None
         heat = float(np.mean(self.momentum**2))
         most = math.inf if self.guide is None else _MOST_HEAT
         self.friction += 0.5 * self.step * (min(heat, most) - 1.0)
