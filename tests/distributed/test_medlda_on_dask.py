@@ -106,3 +106,13 @@ def test_answers_of_blocks_are_those_of_one_array(sets, labels, method):
     blocks = [dask.delayed(X[:100]), dask.delayed(sparse.csr_matrix(X[100:]))]
     found = getattr(model, method)(blocks).compute(scheduler="synchronous")
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_labels_that_nobody_has_and_documents_without_words_are_refused(client, corpus):
+    """As on one machine; before, a model was fitted that had learned nothing."""
+    X, y = corpus
+    nobody = np.zeros((len(y), 3), dtype=int)
+    with pytest.raises(ValueError, match="none of the 400 documents has a label"):
+        MedLDAClassifier(**SETTINGS).fit(parts_of(X, nobody))
+    with pytest.raises(ValueError, match="all 400 documents of X are empty"):
+        MedLDAClassifier(**SETTINGS).fit(parts_of(0 * X, y))

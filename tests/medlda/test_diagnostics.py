@@ -74,3 +74,20 @@ def test_weights_that_a_thermostat_froze_are_not_called_steady(step, frozen, tmp
         assert found.trustworthy is not frozen
         assert (found[HEAT]["least"] < 0.01) is frozen
         assert ("stand still: the heat of their thermostat is 0.00, not 1" in str(found)) is frozen
+
+
+def test_streams_are_not_told_to_raise_the_number_of_passes():
+    """``partial_fit`` makes one pass over what it is given, whatever ``n_passes`` is."""
+    drifting = {"size of the weights": np.array([[1.0, 1.0, 2.0, 2.0]])}
+    assert "raise n_passes" in str(TopicDiagnostics(drifting))
+    assert "pass more documents" in str(TopicDiagnostics(drifting, stream=True))
+    X, y = draw_documents(200, 11)
+    model = MedLDAClassifier(n_topics=4, n_chains=1, n_passes=1, random_state=0)
+    assert not model.fit(X, y).posterior_[0].streamed
+    assert model.partial_fit(X, y).posterior_[0].streamed
+    streamed = MedLDAClassifier(n_topics=4, n_chains=1, random_state=0)
+    for first in range(0, 200, 10):
+        streamed.partial_fit(X[first : first + 10], y[first : first + 10], classes=np.unique(y))
+    streamed.posterior_[0].coef[-1] = 9.0 * streamed.posterior_[0].coef[-1]
+    assert "n_passes" not in str(streamed.diagnostics_)
+    assert "pass more documents" in str(streamed.diagnostics_)

@@ -20,7 +20,13 @@ from bayesmargin.errors import PartitionError
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
-from bayesmargin.models.medlda.documents import Documents, check_counts, select, to_documents
+from bayesmargin.models.medlda.documents import (
+    Documents,
+    check_counts,
+    refuse_wordless,
+    select,
+    to_documents,
+)
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import OnlineLearner
 from bayesmargin.models.medlda.parameters import resolve
@@ -41,6 +47,7 @@ class DocumentFacts(NamedTuple):
     n_words: int
     label: Any
     names: tuple[str, ...] | None
+    has_words: bool
 
 
 def _documents(shard: Shard, number: int) -> Documents:
@@ -52,7 +59,8 @@ def _documents(shard: Shard, number: int) -> Documents:
 
 def _facts(shard: Shard) -> DocumentFacts:
     n_documents, n_words = shard.values.shape
-    return DocumentFacts(n_documents, n_words, shard.label, shard.names)
+    has_words = bool(shard.values.sum() != 0)
+    return DocumentFacts(n_documents, n_words, shard.label, shard.names, has_words)
 
 
 class DocumentShards:
@@ -98,6 +106,7 @@ def open_documents(cluster: Cluster, X: Any, y: Any) -> tuple[DocumentShards, An
     if len(kinds) > 1:
         shapes = sorted(fact.label.shape for fact in facts)
         raise ValueError(f"partitions differ in the columns of y, which has the shapes {shapes}")
+    refuse_wordless(sum(fact.n_documents for fact in facts), any(f.has_words for f in facts))
     shards = [cluster.submit("documents", _documents, h, k) for k, h in enumerate(handles)]
     counts = [fact.n_documents for fact in facts]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)

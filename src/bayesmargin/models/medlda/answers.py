@@ -58,7 +58,8 @@ class AnswersMixin(TransformerMixin):
         if draws > kept:
             raise ValueError(
                 f"draws={draws} is not allowed: each chain has kept {kept} draws, so it is at most "
-                f"{kept}; fit with a larger n_draws, and n_passes enough, to keep more"
+                f"{kept}; begin anew with a larger n_draws to keep more, and with n_passes (or "
+                "documents of a stream) enough"
             )
 
     def transform(self, X: Any) -> FloatArray:

@@ -64,6 +64,8 @@ def drift(chains: FloatArray) -> float:
 class TopicDiagnostics(dict[str, dict[str, float]]):
     """Mean and drift of every quantity: a dictionary that can judge and print itself.
 
+    The draws may be those of a ``stream``, which has no passes to raise the number of.
+
     Examples
     --------
     >>> import numpy as np
@@ -75,13 +77,14 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
     The kept draws are steady: they drift by 5.0% at most.
     """
 
-    def __init__(self, traces: dict[str, FloatArray]) -> None:
+    def __init__(self, traces: dict[str, FloatArray], stream: bool = False) -> None:
         super().__init__(
             {
                 name: {"mean": float(chains.mean()), "drift": drift(chains)}
                 for name, chains in traces.items()
             }
         )
+        self._stream = stream
         if HEAT in traces:
             self[HEAT]["least"] = float(traces[HEAT].mean(axis=1).min())
 
@@ -115,4 +118,5 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
             )
         if self.trustworthy:
             return f"The kept draws are steady: they drift by {100 * self.worst:.1f}% at most."
-        return f"The kept draws still drift, by up to {100 * self.worst:.0f}%: raise n_passes."
+        advice = "pass more documents, or these once more" if self._stream else "raise n_passes"
+        return f"The kept draws still drift, by up to {100 * self.worst:.0f}%: {advice}."

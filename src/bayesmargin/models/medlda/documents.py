@@ -123,6 +123,14 @@ def refuse_text(X: Any, estimator_name: str) -> None:
         )
 
 
+def refuse_wordless(n_documents: int, has_words: bool) -> None:
+    """Refuse documents that have no word between them."""
+    if not has_words:
+        raise ValueError(
+            f"all {n_documents} documents of X are empty: there is no word to learn from"
+        )
+
+
 def check_counts(counts: Any, estimator_name: str) -> sp.csr_matrix:
     """Refuse what cannot be a matrix of word counts; return CSR with integer-valued entries."""
     matrix = counts if sp.issparse(counts) else sp.csr_matrix(counts)

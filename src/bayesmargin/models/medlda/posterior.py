@@ -46,6 +46,11 @@ class TopicPosterior:
         words = len(self.topics[0]) if self.topics else 0
         return f"TopicPosterior({len(self.topics)} draws of {self.n_topics} topics, {words} words)"
 
+    @property
+    def streamed(self) -> bool:
+        """Whether the last draw came from ``partial_fit``, and not from a chain of known length."""
+        return self.length is None or self.last > self.length
+
     def add(self, topics: FloatArray, coef: FloatArray, heat: float | None = None) -> None:
         """Keep one draw (copied)."""
         if heat is not None:

@@ -6,7 +6,13 @@ import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesmargin.inputs import plain_labels, require_numbers
-from bayesmargin.models.medlda.documents import Documents, check_counts, refuse_text, to_documents
+from bayesmargin.models.medlda.documents import (
+    Documents,
+    check_counts,
+    refuse_text,
+    refuse_wordless,
+    to_documents,
+)
 from bayesmargin.models.medlda.labels import refuse_label_lists
 
 COUNT = "count them in a column each, for instance with CountVectorizer, or leave it out"
@@ -37,8 +43,6 @@ def read_training(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[D
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     counts = check_counts(X, name)
-    if reset and counts.data.sum() == 0:
-        raise ValueError(
-            f"all {counts.shape[0]} documents of X are empty: there is no word to learn from"
-        )
+    if reset:
+        refuse_wordless(counts.shape[0], counts.data.sum() > 0)
     return to_documents(counts), y

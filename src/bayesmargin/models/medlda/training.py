@@ -21,6 +21,7 @@ from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_siz
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
 from bayesmargin.models.medlda.showing import describe, watched_documents
+from bayesmargin.models.medlda.sorted_streams import warn_if_sorted
 from bayesmargin.models.medlda.sparing import spare_last
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
@@ -157,7 +158,7 @@ class Training:
                 "this model was fitted with method='gibbs', which samples all documents together "
                 "and takes no more of them: begin a new model for partial_fit"
             )
-        share = model.validation_fraction
+        share, everything = model.validation_fraction, signs
         kept, held = self.hold_out(documents, self._part_held(len(signs), share))
         if held.size:
             self._remember(select(documents, held), signs[held])
@@ -169,6 +170,8 @@ class Training:
             self.n_seen += chosen.size
             self.n_labelled += (signs[chosen] > 0).sum(axis=0)
             self.learn(documents, signs, chosen, self._size(model))
+        if not self.code.several:
+            warn_if_sorted(everything, self.n_labelled, self.n_seen)
         if self.held_out is None or share == 0.0:
             some = self.hold_out(documents, MAX_HELD_OUT)[1]
             self._remember(select(documents, some), signs[some])

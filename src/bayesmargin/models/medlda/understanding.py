@@ -178,7 +178,8 @@ class UnderstandingMixin:
     def diagnostics_(self) -> TopicDiagnostics:
         """Whether the kept draws have come to rest; printed, it is a sentence."""
         check_is_fitted(self)
-        return TopicDiagnostics(topic_traces(self.posterior_))
+        streamed = any(posterior.streamed for posterior in self.posterior_)
+        return TopicDiagnostics(topic_traces(self.posterior_), streamed)
 
     @property
     def topics_(self) -> FloatArray:
