@@ -220,11 +220,13 @@ class ShardedTraining(Training):
         super().learn(part, signs[chosen], np.arange(len(chosen)), total)
         self.close()  # nothing of the cluster is left for a checkpoint to find
 
-    def infer(self, documents: Any, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
+    def infer(
+        self, documents: Any, n_draws: int | None, with_shares: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
         """Topic shares and scores; documents on the cluster (those held out) are fetched."""
         if isinstance(documents, DocumentShards):
             documents = documents.fetch(np.arange(documents.n_documents))
-        return super().infer(documents, n_draws)
+        return super().infer(documents, n_draws, with_shares)
 
     def settled(self) -> Training:
         """The same training without the cluster, which what is fitted no longer needs."""

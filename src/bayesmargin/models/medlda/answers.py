@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.documents import Documents, to_documents
+from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.reading import read_counts
 from bayesmargin.models.medlda.training import Training
@@ -29,18 +29,17 @@ class AnswersMixin(TransformerMixin):
         check_is_fitted(self)
         return read_counts(self, X)
 
-    def _infer_documents(
-        self, documents: Documents, draws: int | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _ready(self, draws: int | None = None) -> Training:
+        """The training, with as many threads as are asked for now, and so many draws at least."""
         self._require_draws(draws)
         self._training.n_threads = count_threads(self.n_jobs)
-        return self._training.infer(documents, draws)
+        return self._training
 
     def _read(self, X: Any, draws: int | None = None) -> tuple[FloatArray, IntArray]:
         """Scores of the words (n, L), and how many words there are that training has met."""
         documents = to_documents(self._counts(X))
-        scores = self._infer_documents(documents, draws)[1]
-        return scores, self._training.known_lengths(documents)
+        training = self._ready(draws)
+        return training.scores(documents, draws), training.known_lengths(documents)
 
     def _scores(self, X: Any, draws: int | None = None) -> FloatArray:
         """Scores that labels rest on (n, L); those of draws are what the draws say."""
@@ -66,7 +65,7 @@ class AnswersMixin(TransformerMixin):
         """Topic proportions of documents (n, K): posterior means, rows sum to 1."""
         if is_collection(X):
             return self._on_blocks("transform", X)
-        return self._infer_documents(to_documents(self._counts(X)))[0]
+        return self._ready().infer(to_documents(self._counts(X)), None)[0]
 
     def decision_function(self, X: Any, draws: int | None = None) -> FloatArray:
         """Posterior means of the scores, topics integrated out.

@@ -68,15 +68,27 @@ class OnlineLearner:
         """One minibatch."""
         if self.chain.time == 0:
             self.chain.mover.expect(self.posterior.length)
-        crew = self._crew
-        if crew is None:
-            crew = self._crew = Crew(self._n_threads, self.chain.make_tool)
+        crew = self.crew()
         self.chain.step(documents, signs, chosen, total, crew, self.posterior.expected)
         self.posterior.keep(
             self.chain.time,
             self._n_draws,
             lambda: (self.chain.current_topics(crew), self.chain.coef, self.chain.mover.heat()),
         )
+
+    def crew(self) -> Crew:
+        """Threads with their count buffers, made when they are first needed."""
+        if self._crew is None:
+            self._crew = Crew(self._n_threads, self.chain.make_tool)
+        return self._crew
+
+    def borrow(self, other: "OnlineLearner") -> None:
+        """Work with the threads of another learner of the same kind, unless there are some here.
+
+        Learners take turns, and leave the buffers of counts, words times topics each, empty.
+        """
+        if self._crew is None:
+            self._crew = other.crew()
 
     def send_to(self, crew: Crew) -> None:
         """Let another crew do the work until :meth:`close`."""

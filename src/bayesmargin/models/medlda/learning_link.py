@@ -25,7 +25,7 @@ def learn_link(training: Any, held: Documents, signs: IntArray) -> ScoreLink:
     if several:
         n_cuts = min(MAX_CUTS, -(-MAX_HELD_OUT // len(signs)))
     documents = join(held, *(shorten(held, rng) for _ in range(n_cuts)), nothing)
-    _, scores = training.infer(documents, None)
+    scores = training.scores(documents)
     shares = (training.n_labelled + 1.0) / (training.n_seen + 2.0)
     whole, margin = scores[: len(signs)], training.resolved.hinge.margin
     evidence = gather_evidence(signs, shares, training.n_seen)

@@ -35,7 +35,7 @@ def describe(training: Any, held_out: tuple[Documents, IntArray] | None) -> str:
 
 
 def _score(training: Any, documents: Documents, signs: IntArray) -> str:
-    _, scores = training.infer(documents, None)
+    scores = training.scores(documents)
     if training.code.several:
         chosen = training.code.decide(scores, 0.0) > 0
         hits = (chosen & (signs > 0)).sum()

@@ -143,6 +143,9 @@ class Training:
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """Every learner takes in the chosen documents."""
         self._meet(documents, chosen)
+        online = [learner for learner in self.learners if isinstance(learner, OnlineLearner)]
+        for learner in online[1:]:
+            learner.borrow(online[0])
         for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
             learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
 
@@ -191,15 +194,19 @@ class Training:
         last = np.arange(documents.n_documents)[-MAX_HELD_OUT:]
         self.held_out = (select(documents, last), signs[last])
 
-    def infer(self, documents: Documents, n_draws: int | None) -> tuple[FloatArray, FloatArray]:
+    def infer(
+        self, documents: Documents, n_draws: int | None, with_shares: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
         """Topic shares (first chain) and scores (mean over chains), averaged over the posterior.
 
         Words that training has not met are left out: under the prior they would speak for topics
-        with few words.
+        with few words. The shares of all labels may be much to hold: without ``with_shares`` each
+        is let go once its scores are known, and there are no columns.
         """
         documents = keep_words(documents, self.known)
-        parts = [
-            infer(
+        shares, scores, width = [np.zeros((documents.n_documents, 0))], [], len(self.columns)
+        for number, learner in enumerate(self.learners):
+            own, score = infer(
                 learner.posterior,
                 documents,
                 self.resolved.alpha,
@@ -207,12 +214,15 @@ class Training:
                 n_draws,
                 self.n_threads,
             )
-            for learner in self.learners
-        ]
-        shares, scores = zip(*parts, strict=True)
-        width = len(self.columns)
-        chains = [np.hstack(scores[i : i + width]) for i in range(0, len(parts), width)]
-        return np.hstack(shares[:width]) / width, np.mean(chains, axis=0)
+            scores.append(score)
+            if with_shares and number < width:
+                shares.append(own)
+        chains = [np.hstack(scores[i : i + width]) for i in range(0, len(scores), width)]
+        return np.hstack(shares) / width, np.mean(chains, axis=0)
+
+    def scores(self, documents: Documents, n_draws: int | None = None) -> FloatArray:
+        """Scores of documents, averaged over chains and the posterior."""
+        return self.infer(documents, n_draws, False)[1]
 
     def link(self) -> ScoreLink:
         """Learn probabilities and thresholds on the held-out documents, whole and shortened."""
