@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
 
-from bayesmargin import load
-from bayesmargin.models.medlda import understanding
+from bayesmargin import MedLDAClassifier, load
+from bayesmargin.models.medlda import coherence, understanding
 
 from .test_classifier import N_WORDS, make_corpus, small
 
@@ -90,3 +91,25 @@ def test_questions_are_about_the_topics_that_were_learned():
     model = small().fit(X, y)
     expected = model.perplexity(X)
     assert model.set_params(n_topics=4).perplexity(X) == expected
+
+
+def test_words_come_from_the_vectorizer_that_counted_them():
+    """It has no length, which had been the answer."""
+    counter = CountVectorizer()
+    X = counter.fit_transform(["moon tide moon", "goal team", "tide moon", "team goal goal"] * 10)
+    model = MedLDAClassifier(n_topics=2, n_chains=1, random_state=0).fit(X, [0, 1, 0, 1] * 10)
+    expected = model.top_words(counter.get_feature_names_out(), n=2)
+    assert model.top_words(counter, n=2) == expected
+    assert {tuple(sorted(words)) for words in expected} == {("moon", "tide"), ("goal", "team")}
+    np.testing.assert_array_equal(
+        coherence(model.topics_.tolist(), X, n=2), coherence(model.topics_, X, n=2)
+    )
+
+
+def test_a_stream_does_not_change_its_number_of_topics_on_the_way():
+    """It had gone on with the old one, and could not be loaded once it was saved."""
+    X, y = np.eye(6, dtype=int), [0, 1] * 3
+    model = MedLDAClassifier(n_topics=2, n_chains=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"n_topics=5 is not allowed here.* has learned 2 topics"):
+        model.set_params(n_topics=5).partial_fit(X, y)
+    model.set_params(n_topics=2).partial_fit(X, y)

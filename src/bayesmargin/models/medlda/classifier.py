@@ -13,6 +13,7 @@ from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training
+from bayesmargin.models.medlda.resuming import require_same_model
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.medlda.understanding import UnderstandingMixin
 from bayesmargin.saving.mixin import SavedMixin
@@ -249,11 +250,7 @@ class MedLDAClassifier(
         else:
             training = self._training
             training.n_threads = count_threads(self.n_jobs)
-            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-                raise ValueError(
-                    f"classes={np.unique(classes).tolist()!r} differ from those of the first call, "
-                    f"{self.classes_.tolist()!r}"
-                )
+            require_same_model(self, self.posterior_[0].n_topics, classes)
         signs = training.code.signs(y)
         if len(documents.words) == 0:  # nothing is learned from empty documents
             return self

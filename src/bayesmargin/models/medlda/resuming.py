@@ -1,4 +1,4 @@
-"""The state of a fit under way, for checkpoints, and how a fit is taken up from it."""
+"""The state of a fit under way, for checkpoints, how a fit is taken up from it, or gone on with."""
 
 from typing import Any
 
@@ -46,3 +46,17 @@ def take_up(learners: list[Learner], state: Any, n_threads: int) -> int:
             if isinstance(stored, OnlineLearner):
                 stored._n_threads = n_threads
     return int(state["step"])
+
+
+def require_same_model(model: Any, n_topics: int, classes: Any) -> None:
+    """Refuse to go on with other classes, or another number of topics, than a model began with."""
+    if classes is not None and not np.array_equal(np.unique(classes), model.classes_):
+        raise ValueError(
+            f"classes={np.unique(classes).tolist()!r} differ from those of the first call, "
+            f"{model.classes_.tolist()!r}"
+        )
+    if model.n_topics != n_topics:
+        raise ValueError(
+            f"n_topics={model.n_topics} is not allowed here: this model has learned {n_topics} "
+            "topics, and partial_fit goes on with them; set n_topics back, or begin a new model"
+        )

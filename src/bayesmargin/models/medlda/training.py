@@ -204,7 +204,9 @@ class Training:
         is let go once its scores are known, and there are no columns.
         """
         documents = keep_words(documents, self.known)
-        shares, scores, width = [np.zeros((documents.n_documents, 0))], [], len(self.columns)
+        shares: list[FloatArray] = [np.zeros((documents.n_documents, 0))]
+        scores: list[FloatArray] = []
+        width = len(self.columns)
         for number, learner in enumerate(self.learners):
             own, score = infer(
                 learner.posterior,

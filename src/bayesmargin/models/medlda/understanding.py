@@ -19,8 +19,10 @@ from bayesmargin.types import FloatArray
 def top_words(topics: FloatArray, vocabulary: Any, n: int = 10) -> list[list[str]]:
     """The ``n`` most probable words of every topic (K, V), best first.
 
-    ``vocabulary`` is a list or array of words, or a mapping of words to columns.
+    ``vocabulary`` is a list or array of words, a mapping of words to columns, or a vectorizer.
     """
+    if hasattr(vocabulary, "get_feature_names_out"):
+        vocabulary = vocabulary.get_feature_names_out()
     if len(vocabulary) != topics.shape[1]:
         raise ValueError(
             f"vocabulary holds {len(vocabulary)} words, but the topics have {topics.shape[1]}"
@@ -48,6 +50,7 @@ def coherence(topics: FloatArray, counts: Any, n: int = 10) -> FloatArray:
     array([ 1., -1.])
     """
     require_count("n", n, 0)
+    topics = np.asarray(topics)
     presence = sp.csc_matrix(counts, copy=True)
     if presence.shape[1] != topics.shape[1]:
         raise ValueError(
@@ -192,9 +195,9 @@ class UnderstandingMixin:
 
         Parameters
         ----------
-        vocabulary : sequence of str, mapping of str to int, or None
-            Word of every column, or the column of every word (``vocabulary_`` of a vectorizer);
-            None takes the column names of the training data.
+        vocabulary : sequence of str, mapping of str to int, vectorizer, or None
+            Word of every column, or the column of every word (``vocabulary_`` of a vectorizer), or
+            the vectorizer itself; None takes the column names of the training data.
         """
         if vocabulary is None:
             check_is_fitted(self)
