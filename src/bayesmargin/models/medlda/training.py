@@ -144,8 +144,8 @@ class Training:
         """Every learner takes in the chosen documents."""
         self._meet(documents, chosen)
         online = [learner for learner in self.learners if isinstance(learner, OnlineLearner)]
-        for learner in online[1:]:
-            learner.borrow(online[0])
+        for other in online[1:]:
+            other.borrow(online[0])
         for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
             learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
 
