@@ -2,6 +2,7 @@
 
 import time
 from functools import partial
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
@@ -20,11 +21,13 @@ from bayesmargin.models.mixtures.convergence import (
     trace_report,
     warn_if_refused,
     warn_if_unsettled,
+    warn_of_interrupt,
 )
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
+from bayesmargin.models.mixtures.threads import run_chains
 from bayesmargin.models.settings import require_count, require_given
 from bayesmargin.models.watching import Watched, watched
-from bayesmargin.progress import progress_for
+from bayesmargin.progress import Progress, progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.types import FloatArray, IntArray
@@ -122,6 +125,11 @@ class DPMNLClassifier(MixtureClassifier):
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
 
+        A :class:`~bayesmargin.errors.ConvergenceWarning` says when at least 20 sweeps were kept
+        and their traces show that the partition has not settled. Ctrl-C after burn-in keeps the
+        draws made so far (:class:`~bayesmargin.errors.InterruptedWarning`); earlier, or with a
+        checkpoint to go on from, it ends the fit.
+
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
@@ -134,10 +142,26 @@ class DPMNLClassifier(MixtureClassifier):
         begin = time.perf_counter()
         self._scaling = fit_scaling(X)
         with self._checkpointing(X, y) as checkpoint:
-            record = self._sample(X, labels, burn_in, checkpoint)
+            with progress_for(self.verbose) as progress:
+                run = partial(self._sample, X, labels, burn_in, checkpoint, progress)
+                runs, interrupted = run_chains(run, [(watched(self.classes_),)], workers=1)
+            if interrupted and (checkpoint.active or not (runs and runs[0].draws)):
+                raise KeyboardInterrupt
+        (record,) = runs
+        self._keep(record, burn_in)
+        self.timings_ = {"total": time.perf_counter() - begin}
+        if interrupted:
+            self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
+            warn_of_interrupt(len(record.components), self.n_sweeps, 1, 1)
+            return self
+        warn_if_unsettled(self.diagnostics_, len(self.n_components_))
+        warn_if_refused(float(np.mean(record.accepted[burn_in:])), self.step)
+        return self
+
+    def _keep(self, record: Record, burn_in: int) -> None:
+        """Take over the draws of a chain, and what its traces say."""
         self._draws = record.draws
         self.n_components_ = np.array(record.components[burn_in:])
-        self.timings_ = {"total": time.perf_counter() - begin}
         moved = np.array(record.moved[burn_in:])
         traces = {"components": self.n_components_[None].astype(float)}
         partition = np.array(record.partition[burn_in:])
@@ -147,9 +171,6 @@ class DPMNLClassifier(MixtureClassifier):
         accepted = float(np.mean(record.accepted[burn_in:]))
         shares = {"moved": float(moved.mean()), "accepted": accepted}
         self.diagnostics_ = {**found, **shares} if found else {}
-        warn_if_unsettled(self.diagnostics_, len(self.n_components_))
-        warn_if_refused(accepted, self.step)
-        return self
 
     def _sample(
         self,
@@ -157,8 +178,11 @@ class DPMNLClassifier(MixtureClassifier):
         labels: IntArray,
         burn_in: int,
         checkpoint: Checkpoint | NoCheckpoint,
+        progress: Progress,
+        rows: Watched | None,
+        stop: Event,
     ) -> Record:
-        """What is kept of a chain run to its end."""
+        """What is kept of a chain run to its end, or to that of the sweep when ``stop`` is set."""
         columns = np.flatnonzero(np.isfinite(self._scaling.width))  # the others are constant
         X = np.ascontiguousarray(self._scaling.apply(X)[:, columns])
         settings: dict[str, Any] = {
@@ -173,20 +197,20 @@ class DPMNLClassifier(MixtureClassifier):
         else:
             chain, record = take_up(checkpoint.state, X, labels, **settings)
         kept = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)
-        with progress_for(self.verbose) as progress:
-            rows = watched(self.classes_)
-            for sweep in range(chain.sweeps, self.n_sweeps):
-                chain.sweep()
-                record.components.append(int(chain.experts.size[0]))
-                record.moved.append(chain.moved)
-                record.accepted.append(chain.accepted)
-                record.partition.append(chain.log_partition)
-                if sweep in kept:
-                    record.draws.append(take_draw(chain, columns, self.n_features_in_))
-                checkpoint.pause(partial(state_of, chain, record))
-                if progress.shown:
-                    detail = self._glance(record.components, burn_in, rows, record.draws)
-                    progress.update("sweep", sweep + 1, self.n_sweeps, detail)
+        for sweep in range(chain.sweeps, self.n_sweeps):
+            chain.sweep()
+            record.components.append(int(chain.experts.size[0]))
+            record.moved.append(chain.moved)
+            record.accepted.append(chain.accepted)
+            record.partition.append(chain.log_partition)
+            if sweep in kept:
+                record.draws.append(take_draw(chain, columns, self.n_features_in_))
+            checkpoint.pause(partial(state_of, chain, record))
+            if progress.shown:
+                detail = self._glance(record.components, burn_in, rows, record.draws)
+                progress.update("sweep", sweep + 1, self.n_sweeps, detail)
+            if stop.is_set():
+                break
         return record
 
     def _glance(
