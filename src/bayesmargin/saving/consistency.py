@@ -27,6 +27,13 @@ def _require_array(value: Any, shape: Sequence[int | None], kinds: str, what: st
     return array
 
 
+def _require_known(value: Any, shape: Sequence[int | None], what: str) -> np.ndarray:
+    """Likewise of real numbers, none of them NaN."""
+    array = _require_array(value, shape, "f", what)
+    _require(not np.isnan(array).any(), f"{what} has values that are no numbers")
+    return array
+
+
 def _require_number(value: Any, what: str) -> None:
     _require(isinstance(value, float) and np.isfinite(value), what)
 
@@ -253,17 +260,30 @@ def _dpmnl(model: Any, features: int, n_classes: int) -> None:
     _require_array(model._scaling.width, [features], "f", "scaling")
     _require(len(model._draws) > 0, "draws")
     for draw in model._draws:
-        number = len(draw.log_weight)
-        _require_array(draw.log_weight, [number], "f", "weights of a draw")
-        experts = draw.experts
-        for name in ("population", "order", "size"):
-            _require_array(getattr(experts, name), [None], "i", name)
-        _require_array(experts.log_scale, [number, 2], "f", "scales of a draw")
-        _require_array(experts.mean, [number, features], "f", "means of a draw")
-        _require_array(experts.log_variance, [number, features], "f", "variances of a draw")
-        shape = [number, n_classes, features + 1]
-        _require_array(experts.coefficients, shape, "f", "coefficients of a draw")
+        _check_logit_draw(draw, features, n_classes)
     _require_array(model.n_components_, [None], "i", "n_components_")
+
+
+def _check_logit_draw(draw: Any, features: int, n_classes: int) -> None:
+    from bayesmargin.models.dpmnl.prediction import Draw
+    from bayesmargin.models.dpmnl.state import Experts, Hyper
+
+    _require(isinstance(draw, Draw) and isinstance(draw.experts, Experts), "experts of a draw")
+    weights, experts, base = draw
+    number = len(_require_known(weights, [None], "weights of a draw"))
+    _require(number > 0, "weights of a draw")
+    for name, length in (("population", number), ("order", number), ("size", 1)):
+        _require_array(getattr(experts, name), [length], "i", name)
+    _require_known(experts.log_scale, [number, 2], "scales of a draw")
+    _require_known(experts.mean, [number, features], "means of a draw")
+    _require_known(experts.log_variance, [number, features], "variances of a draw")
+    shape = [number, n_classes, features + 1]
+    _require_known(experts.coefficients, shape, "coefficients of a draw")
+    if base is not None:  # models of before it was kept have none
+        _require(isinstance(base, Hyper), "base measure of a draw")
+        for part in base[:4]:
+            _require_known(part, [features], "base measure of a draw")
+        _require_known(base.log_concentration, [1], "base measure of a draw")
 
 
 _CHECKS: dict[str, Callable[[Any, int, int], None]] = {
