@@ -2,10 +2,10 @@
 
 import math
 
-from scipy import integrate
+from scipy import integrate, stats
 
 
-def integrated(x, mean, log_spread, level, log_level_spread):
+def integrated(x, mean, log_spread, level, log_level_spread, least=-math.inf):
     """Density of one covariate under the base measure, by SciPy."""
     deviation = math.exp(0.5 * log_level_spread)
 
@@ -14,4 +14,6 @@ def integrated(x, mean, log_spread, level, log_level_spread):
         exponent = -0.5 * (x - mean) ** 2 / variance - 0.5 * z * z
         return math.exp(exponent) / (2.0 * math.pi * math.sqrt(variance))
 
-    return integrate.quad(density, -12, 12, epsabs=0.0, epsrel=1e-12, limit=500)[0]
+    low = max(-12.0, (least - level) / deviation)
+    value = integrate.quad(density, low, 12, epsabs=0.0, epsrel=1e-12, limit=500)[0]
+    return value / stats.norm.sf(low)

@@ -17,7 +17,7 @@ from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
 from bayesmargin.models.dpmnl.prediction import predict_draws, take_draw
-from bayesmargin.models.dpmnl.state import draw_base, empty_experts, start_hyper
+from bayesmargin.models.dpmnl.state import NARROWEST, draw_base, empty_experts, start_hyper
 from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log_classes
 
 from .densities import integrated
@@ -86,9 +86,9 @@ def _draw_data(chain: Chain, rng):
         chain.labels[d] = np.searchsorted(below, rng.random())
 
 
-def _prior_chain(rng, shape):
+def _prior_chain(rng, shape, least=NARROWEST):
     rows, features, classes = shape
-    hyper = start_hyper(features)
+    hyper = start_hyper(features, np.full(features, least))
     hyper.mean[:] = 2.0 * rng.standard_normal(features)
     for part in (hyper.log_spread, hyper.level, hyper.log_level_spread):
         part[:] = rng.standard_normal(features)
@@ -109,10 +109,11 @@ def _prior_chain(rng, shape):
     return chain
 
 
-def _geweke(number, shape):
-    rng = np.random.default_rng(4)
-    exact = np.array([_statistics(_prior_chain(rng, shape)) for _ in range(number // 2)])
-    chain, values = _prior_chain(rng, shape), []
+def _geweke(number, shape, proposals=0, least=NARROWEST, seed=4):
+    rng = np.random.default_rng(seed)
+    exact = np.array([_statistics(_prior_chain(rng, shape, least)) for _ in range(number // 2)])
+    chain, values = _prior_chain(rng, shape, least), []
+    chain.proposals = proposals
     for _ in range(number):
         chain.sweep()
         _draw_data(chain, rng)
@@ -128,10 +129,17 @@ def test_sampler_leaves_the_joint_invariant(shape):
     assert np.all(np.abs(_geweke(8_000, shape)) < 4.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
-def test_sampler_leaves_the_joint_invariant_at_length(shape):
-    assert np.all(np.abs(_geweke(200_000, shape)) < 4.0)
+def test_splits_and_merges_leave_the_joint_invariant(shape):
+    """With a bound on widths that is felt, so that its share of the prior counts."""
+    assert np.all(np.abs(_geweke(8_000, shape, proposals=2, least=-0.5)) < 4.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("proposals", "least"), [(0, NARROWEST), (2, NARROWEST), (2, -0.5)])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sampler_leaves_the_joint_invariant_at_length(shape, proposals, least):
+    assert np.all(np.abs(_geweke(200_000, shape, proposals, least)) < 4.0)
 
 
 def test_predictions_are_the_ratio_of_mixed_densities():
@@ -197,7 +205,8 @@ def test_awkward_data(case):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("n_sweeps", 0), ("burn_in", 100), ("step", -1.0), ("n_auxiliary", 0)]
+    ("name", "value"),
+    [("n_sweeps", 0), ("burn_in", 100), ("step", -1.0), ("n_auxiliary", 0), ("split_merge", -1)],
 )
 def test_bad_parameters_are_named(name, value):
     X, y = load_iris(return_X_y=True)

@@ -7,7 +7,7 @@ import pytest
 
 from bayesmargin import DPMNLClassifier
 from bayesmargin.models.dpmnl.fresh import fresh_log_density
-from bayesmargin.models.dpmnl.state import Hyper, draw_base, empty_experts
+from bayesmargin.models.dpmnl.state import NARROWEST, Hyper, draw_base, empty_experts
 
 from .densities import integrated
 
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceW
 
 def _hyper(rng, features):
     parts = rng.standard_normal((4, features))
-    return Hyper(2.0 * parts[0], parts[1], parts[2], parts[3], np.zeros(1))
+    return Hyper(
+        2.0 * parts[0], parts[1], parts[2], parts[3], np.zeros(1), np.full(features, NARROWEST)
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -29,6 +31,17 @@ def test_density_against_integration(seed):
     for row, value in zip(X, found, strict=True):
         parts = [integrated(x, *(part[j] for part in hyper[:4])) for j, x in enumerate(row)]
         assert value == pytest.approx(np.log(parts).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("least", [-3.0, -0.5, 1.5])
+def test_density_with_a_bound_that_is_felt(least):
+    hyper = _hyper(np.random.default_rng(1), 2)._replace(narrowest=np.full(2, least))
+    X = np.array([[0.0, 0.0], [1.0, -2.0], [8.0, 30.0]])
+    found = np.empty(3)
+    fresh_log_density(hyper, X, found)
+    for row, value in zip(X, found, strict=True):
+        parts = [integrated(x, *(p[j] for p in hyper[:4]), least) for j, x in enumerate(row)]
+        assert value == pytest.approx(np.log(parts).sum(), abs=0.02)
 
 
 def test_density_against_draws_of_the_base_measure():

@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.datasets import load_iris
 
 from bayesmargin import DPMNLClassifier
 from bayesmargin.compiling import jit
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.parameters import _update_level
+from bayesmargin.models.dpmnl.resolution import least_log_variances
 from bayesmargin.models.dpmnl.state import NARROWEST, draw_log_variance
 
 # Columns of few values do not let rows move, and fits say so.
@@ -60,7 +62,7 @@ def test_draws_above_the_bound(mean, spread):
     @jit
     def fill(rng, out):
         for i in range(out.shape[0]):
-            out[i] = draw_log_variance(rng, mean, spread)
+            out[i] = draw_log_variance(rng, mean, spread, NARROWEST)
 
     draws = np.empty(20_000)
     fill(np.random.default_rng(0), draws)
@@ -75,7 +77,7 @@ def test_level_and_spread_of_values_near_the_bound_against_quadrature():
     def fill(rng, out):
         level, log_variance = -10.0, 6.0
         for i in range(out.shape[0]):
-            level, log_variance = _update_level(rng, values, level, log_variance, 1.0, True)
+            level, log_variance = _update_level(rng, values, level, log_variance, 1.0, NARROWEST)
             out[i, 0], out[i, 1] = level, log_variance
 
     draws = np.empty((100_000, 2))
@@ -95,3 +97,24 @@ def test_level_and_spread_of_values_near_the_bound_against_quadrature():
         error = means.std(ddof=1) / math.sqrt(50)
         assert abs(means.mean() - (mass * points).sum()) < 4.0 * error
         assert abs(means.mean() - (plain * points).sum()) > 5.0 * error  # without the bound
+
+
+def test_no_component_is_narrower_than_what_was_rounded_away():
+    """Splits ended in components of one value of a column, 1e-10 wide."""
+    X, y = load_iris(return_X_y=True)
+    model = DPMNLClassifier(n_sweeps=60, random_state=0).fit(X, y)
+    unit = 0.1 / X.std(axis=0)
+    for draw in model._draws:
+        width = np.exp(0.5 * draw.experts.log_variance)
+        assert np.all(width > 0.999 * unit / math.sqrt(12.0))
+        np.testing.assert_allclose(np.exp(0.5 * draw.base.narrowest), unit / math.sqrt(12.0))
+
+
+def test_least_widths():
+    rng = np.random.default_rng(0)
+    fine = rng.standard_normal(200)
+    rare = np.where(np.arange(200) == 0, 14.0, -0.07)  # its unit is wider than the column
+    X = np.column_stack([fine, fine.round(2), rare, np.zeros(200)])
+    found = np.exp(0.5 * least_log_variances(X))
+    np.testing.assert_allclose(found, [1e-10, 0.01 / math.sqrt(12.0), 0.1, 1e-10], rtol=1e-6)
+    assert least_log_variances(X[:2, :1]) == NARROWEST  # two rows are no sign of rounding

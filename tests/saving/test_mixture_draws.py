@@ -43,6 +43,7 @@ DAMAGES = {
     "level of whole numbers": (_base(level=np.zeros(3, np.int64)), "base measure"),
     "no array": (_base(log_level_spread=None), "base measure"),
     "two concentrations": (_base(log_concentration=np.zeros(2)), "base measure"),
+    "bound too long": (_base(narrowest=np.zeros(4)), "base measure"),
     "no number": (_base(mean=np.array([0.0, np.nan, 0.0])), "base measure"),
     "another object": (lambda draw: draw._replace(base=draw.experts), "base measure"),
     "no components": (
@@ -75,6 +76,7 @@ def test_a_draw_of_dpmnl_whose_parts_do_not_fit_is_refused(name, tmp_path):
 def test_draws_of_dpmnl_without_a_base_measure_are_read(tmp_path):
     """As models saved by early versions have them."""
     model = _with_last(lambda draw: draw._replace(base=None))
+    model._draws[0] = _base(narrowest=None)(model._draws[0])
     model.save(tmp_path / "model")
     loaded = bayesmargin.load(tmp_path / "model")
     assert [type(draw.base) for draw in loaded._draws] == [Hyper] * 3 + [type(None)]

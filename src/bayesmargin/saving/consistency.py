@@ -284,6 +284,8 @@ def _check_logit_draw(draw: Any, features: int, n_classes: int) -> None:
         for part in base[:4]:
             _require_known(part, [features], "base measure of a draw")
         _require_known(base.log_concentration, [1], "base measure of a draw")
+        if base.narrowest is not None:
+            _require_known(base.narrowest, [features], "base measure of a draw")
 
 
 _CHECKS: dict[str, Callable[[Any, int, int], None]] = {

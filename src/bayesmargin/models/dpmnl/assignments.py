@@ -9,8 +9,10 @@ from bayesmargin.models.dpmnl.state import (
     Experts,
     Hyper,
     draw_base,
+    enlist,
     fill_log_classes,
     log_density,
+    retire,
 )
 from bayesmargin.types import FloatArray, IntArray
 
@@ -69,13 +71,8 @@ def sweep_assignments(
         experts.population[own] -= 1
         alone = experts.population[own] == 0
         if alone:  # its slot moves behind those in use, where the auxiliary ones are
+            retire(experts, own)
             size -= 1
-            for position in range(size):
-                if experts.order[position] == own:
-                    experts.order[position] = experts.order[size]
-                    experts.order[size] = own
-                    break
-            experts.size[0] = size
         for position in range(size + auxiliary):
             slot = experts.order[position]
             if position >= size and not (alone and position == size):
@@ -85,9 +82,7 @@ def sweep_assignments(
         chosen = _pick(rng, log_weight, size + auxiliary)
         target = experts.order[chosen]
         if chosen >= size:
-            experts.order[chosen] = experts.order[size]
-            experts.order[size] = target
-            experts.size[0] = size + 1
+            enlist(experts, chosen)
             experts.population[target] = 0
         experts.population[target] += 1
         slots[d] = target

@@ -1,6 +1,7 @@
 """One dpMNL chain, a sweep at a time."""
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bayesmargin.models.dpmnl.parameters import (
     update_logit,
     update_scales,
 )
+from bayesmargin.models.dpmnl.split_merge import split_merge
 from bayesmargin.models.dpmnl.state import Experts, Hyper, empty_experts, grow, start_hyper
 from bayesmargin.types import FloatArray, IntArray
 
@@ -58,13 +60,20 @@ class Chain:
     step: float
     leapfrogs: int
     auxiliary: int
+    proposals: int = 0  #: split or merge proposals in a sweep
     sweeps: int = 0
     moved: float = 0.0  #: share of the rows that the last sweep gave another component
     accepted: float = 0.0  #: share of the logit models that the last sweep moved
     log_partition: float = 0.0  #: log probability of the partition, a constant apart
 
+    @functools.cached_property
+    def _sides(self) -> Experts:
+        """Room for the proposals of splits and merges, no part of the state."""
+        _, classes, columns = self.experts.coefficients.shape
+        return empty_experts(3, columns - 1, classes)
+
     def sweep(self) -> None:
-        """Assignments, then parameters; every fifth sweep takes a doubled HMC step."""
+        """Assignments, splits and merges, then parameters; each fifth HMC step is doubled."""
         begin, before = 0, self.slots.copy()
         while True:
             begin = sweep_assignments(
@@ -74,6 +83,11 @@ class Chain:
             if begin == len(self.labels):
                 break
             self.experts = grow(self.experts, 2 * len(self.experts.population))
+        for _ in range(self.proposals):
+            if self.experts.size[0] == len(self.experts.population):
+                self.experts = grow(self.experts, 2 * len(self.experts.population))
+            state = (self.X, self.labels, self.slots, self.experts, self.hyper)
+            split_merge(self.rng, *state, self._sides)
         self.moved = float(np.mean(self.slots != before))
         self.sweeps += 1
         step = self.step * (2.0 if self.sweeps % 5 == 0 else 1.0)
@@ -96,18 +110,21 @@ def start_chain(
     step: float,
     leapfrogs: int,
     auxiliary: int,
+    proposals: int = 0,
+    narrowest: FloatArray | None = None,
 ) -> Chain:
     """Chain that begins at a partition, with the moments of its parts."""
     _, slots = np.unique(clusters, return_inverse=True)
     number = int(slots.max()) + 1
     experts = empty_experts(2 * number + auxiliary + 1, X.shape[1], classes)
     experts.size[0] = number
+    hyper = start_hyper(X.shape[1], narrowest)
     for slot in range(number):
         part = X[slots == slot]
         experts.population[slot] = len(part)
         experts.mean[slot] = part.mean(axis=0)
-        experts.log_variance[slot] = np.log(part.var(axis=0) + 0.1)
+        experts.log_variance[slot] = np.maximum(np.log(part.var(axis=0) + 0.1), hyper.narrowest)
     return Chain(
-        rng, X, labels, slots.astype(np.int64), experts, start_hyper(X.shape[1]), step,
-        leapfrogs, auxiliary,
+        rng, X, labels, slots.astype(np.int64), experts, hyper, step,
+        leapfrogs, auxiliary, proposals,
     )  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
+from bayesmargin.models.dpmnl.resolution import least_log_variances
 from bayesmargin.models.dpmnl.resuming import Record, state_of, take_up
 from bayesmargin.models.mixtures.classifier import (
     MixtureClassifier,
@@ -52,6 +53,8 @@ class DPMNLClassifier(MixtureClassifier):
         Clusters of the k-means start; "auto": a quarter of the square root of the number of rows.
     n_auxiliary : int
         Auxiliary components of Neal's Algorithm 8.
+    split_merge : int
+        Proposals in a sweep to split a component or to merge two; 0: none, as in the original.
     step : float
         HMC step before scaling, of which a trajectory takes half to three halves at random;
         doubled at every fifth sweep.
@@ -96,6 +99,7 @@ class DPMNLClassifier(MixtureClassifier):
         n_draws: int = 25,
         n_clusters: int | str = "auto",
         n_auxiliary: int = 5,
+        split_merge: int = 5,
         step: float = 0.2,
         n_leapfrog: int = 30,
         random_state: Any = None,
@@ -108,6 +112,7 @@ class DPMNLClassifier(MixtureClassifier):
         self.n_draws = n_draws
         self.n_clusters = n_clusters
         self.n_auxiliary = n_auxiliary
+        self.split_merge = split_merge
         self.step = step
         self.n_leapfrog = n_leapfrog
         self.random_state = random_state
@@ -119,6 +124,7 @@ class DPMNLClassifier(MixtureClassifier):
         """Check the parameters and return the burn-in."""
         for name in ("n_draws", "n_auxiliary", "n_leapfrog"):
             require_count(name, getattr(self, name), 1)
+        require_count("split_merge", self.split_merge, 0)
         require_given(step=self.step)
         return check_sweeps(self)[1]
 
@@ -186,14 +192,18 @@ class DPMNLClassifier(MixtureClassifier):
         columns = np.flatnonzero(np.isfinite(self._scaling.width))  # the others are constant
         X = np.ascontiguousarray(self._scaling.apply(X)[:, columns])
         settings: dict[str, Any] = {
-            "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary
+            "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary,
+            "proposals": self.split_merge,
         }  # fmt: skip
         record = Record()
         if checkpoint.state is None:
             (rng,) = spawn_generators(checkpoint.random_state, 1)
             clusters = cluster_count(self.n_clusters, len(X))
             partition = first_partition(X, clusters, int(rng.integers(2**31)))
-            chain = start_chain(rng, X, labels, partition, len(self.classes_), **settings)
+            least = least_log_variances(X)
+            chain = start_chain(
+                rng, X, labels, partition, len(self.classes_), **settings, narrowest=least
+            )
         else:
             chain, record = take_up(checkpoint.state, X, labels, **settings)
         kept = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)

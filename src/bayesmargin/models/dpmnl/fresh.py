@@ -6,7 +6,7 @@ of x is a product over columns,
 
 .. math:: \int N(x_l;\ \mu_{0l},\ \sigma_{0l}^2 + e^v)\, N(v;\ M_l, V_l^2)\, dv,
 
-of smooth functions of v, which the trapezoidal rule integrates to many digits.
+of smooth functions of v above a bound, which the trapezoidal rule integrates to many digits.
 """
 
 import math
@@ -14,10 +14,10 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_jit, jit
-from bayesmargin.models.dpmnl.state import NARROWEST, Hyper
+from bayesmargin.models.dpmnl.state import Hyper
 from bayesmargin.types import FloatArray
 
-_NODES = 48  # from eight V below M to eight above
+_NODES = 48  # from eight V below M, or from the bound, to eight above
 
 
 @inner_jit
@@ -42,10 +42,15 @@ def fresh_log_density(hyper: Hyper, X: FloatArray, log_density: FloatArray) -> N
     for j in range(X.shape[1]):
         spread = math.exp(0.5 * hyper.log_level_spread[j])
         total = 0.0
+        low = -8.0
+        if spread > 0.0:
+            low = max(low, (hyper.narrowest[j] - hyper.level[j]) / spread)
+        high = max(8.0, low + 8.0 / max(low, 1.0))
         for i in range(_NODES):
-            place = 16.0 * i / (_NODES - 1.0) - 8.0
+            place = low + (high - low) * i / (_NODES - 1.0)
             level = hyper.level[j] + spread * place
-            share = math.exp(-0.5 * place * place) if level >= NARROWEST else 0.0
+            share = math.exp(0.5 * (max(low, 0.0) ** 2 - place * place))
+            share *= 0.5 if i == 0 else 1.0
             total += share
             variance[i] = math.exp(hyper.log_spread[j]) + math.exp(level)
             log_share[i] = -0.5 * math.log(2.0 * math.pi * variance[i])

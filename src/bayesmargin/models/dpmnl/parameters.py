@@ -17,15 +17,15 @@ from bayesmargin.models.dpmnl.state import (
     CONCENTRATION_LOCATION,
     CONCENTRATION_SCALE,
     MEAN_SCALE,
-    NARROWEST,
     Experts,
     Hyper,
     fill_log_classes,
+    log_share,
 )
 from bayesmargin.types import FloatArray, IntArray
 
 _WIDTH, _STEPS_OUT = 5.0, 40
-_LOG_VARIANCE, _CONCENTRATION, _COVARIATE = 0, 1, 2
+_LOG_VARIANCE, _CONCENTRATION = 0, 1
 
 
 @inner_jit
@@ -34,8 +34,6 @@ def _log_target(kind: int, v: float, a: float, b: float, n: float, s: float) -> 
 
     For the concentration n is the number of rows and s the number of components.
     """
-    if kind == _COVARIATE and v < NARROWEST:
-        return -np.inf
     prior = -0.5 * ((v - a) / b) ** 2
     if kind != _CONCENTRATION:
         return prior - 0.5 * n * v - 0.5 * s * math.exp(-v)
@@ -45,15 +43,22 @@ def _log_target(kind: int, v: float, a: float, b: float, n: float, s: float) -> 
 
 @inner_jit
 def slice_update(
-    rng: np.random.Generator, kind: int, v: float, a: float, b: float, n: float, s: float
+    rng: np.random.Generator,
+    kind: int,
+    v: float,
+    a: float,
+    b: float,
+    n: float,
+    s: float,
+    least: float = -np.inf,
 ) -> float:
-    """One slice-sampling update with stepping out and shrinkage."""
+    """One slice-sampling update with stepping out and shrinkage, of a value above ``least``."""
     floor = _log_target(kind, v, a, b, n, s) - rng.standard_exponential()
     low = v - _WIDTH * rng.random()
     high = low + _WIDTH
     steps = int(rng.integers(0, _STEPS_OUT))
     for _ in range(steps):
-        if _log_target(kind, low, a, b, n, s) <= floor:
+        if low < least or _log_target(kind, low, a, b, n, s) <= floor:
             break
         low -= _WIDTH
     for _ in range(_STEPS_OUT - 1 - steps):
@@ -62,7 +67,7 @@ def slice_update(
         high += _WIDTH
     while True:
         candidate = low + rng.random() * (high - low)
-        if _log_target(kind, candidate, a, b, n, s) > floor:
+        if candidate >= least and _log_target(kind, candidate, a, b, n, s) > floor:
             return candidate
         if candidate < v:
             low = candidate
@@ -103,13 +108,13 @@ def update_covariates(
         for i in range(members.shape[0]):
             square += (X[members[i], j] - mean) ** 2
         experts.log_variance[slot, j] = slice_update(
-            rng, _COVARIATE, experts.log_variance[slot, j], hyper.level[j],
-            math.exp(0.5 * hyper.log_level_spread[j]), count, square,
+            rng, _LOG_VARIANCE, experts.log_variance[slot, j], hyper.level[j],
+            math.exp(0.5 * hyper.log_level_spread[j]), count, square, hyper.narrowest[j],
         )  # fmt: skip
 
 
 @inner_jit
-def _energy(
+def logit_energy(
     coefficients: FloatArray,
     precision: FloatArray,
     members: IntArray,
@@ -139,6 +144,13 @@ def _energy(
 
 
 @inner_jit
+def fill_precision(experts: Experts, slot: int, precision: FloatArray) -> None:
+    """Prior precisions of the slopes and of the intercept of a component."""
+    precision[:] = math.exp(-experts.log_scale[slot, 1])
+    precision[precision.shape[0] - 1] = math.exp(-experts.log_scale[slot, 0])
+
+
+@inner_jit
 def update_logit(
     rng: np.random.Generator,
     slot: int,
@@ -160,8 +172,8 @@ def update_logit(
     coefficients = experts.coefficients[slot]
     features = X.shape[1]
     precision, width = np.empty(features + 1), np.empty(features + 1)
+    fill_precision(experts, slot, precision)
     for j in range(features + 1):
-        precision[j] = math.exp(-experts.log_scale[slot, 0 if j == features else 1])
         squares = 0.0
         if j < features:
             for i in range(members.shape[0]):
@@ -176,7 +188,7 @@ def update_logit(
             momentum[y, j] = rng.standard_normal()
             kinetic += 0.5 * momentum[y, j] ** 2
     work = np.empty(coefficients.shape[0])
-    energy = _energy(coefficients, precision, members, X, labels, work, gradient)
+    energy = logit_energy(coefficients, precision, members, X, labels, work, gradient)
     before = energy + kinetic
     for turn in range(leapfrogs + 1):
         half = 0.5 if turn in (0, leapfrogs) else 1.0
@@ -186,7 +198,7 @@ def update_logit(
                 if turn < leapfrogs:
                     coefficients[y, j] += width[j] * momentum[y, j]
         if turn < leapfrogs:
-            energy = _energy(coefficients, precision, members, X, labels, work, gradient)
+            energy = logit_energy(coefficients, precision, members, X, labels, work, gradient)
     kinetic = 0.0
     for y in range(momentum.shape[0]):
         for j in range(features + 1):
@@ -233,41 +245,36 @@ def update_scales(rng: np.random.Generator, slot: int, experts: Experts) -> None
 
 
 @inner_jit
-def _log_share(mean: float, log_variance: float) -> float:
-    """Log of the share of a normal law that lies above ``NARROWEST``."""
-    bound = (NARROWEST - mean) * math.exp(-0.5 * log_variance)
-    if bound < 30.0:
-        return math.log(0.5 * math.erfc(bound / math.sqrt(2.0)))
-    return -0.5 * bound * bound - math.log(bound * math.sqrt(2.0 * math.pi))  # of the tail
-
-
-@inner_jit
 def _update_level(
     rng: np.random.Generator,
     values: FloatArray,
     mean: float,
     log_variance: float,
     prior_scale: float,
-    bounded: bool,
+    least: float,
 ) -> tuple[float, float]:
     """Mean and log variance of normal values, priors N(0, prior_scale^2) and N(0, 1).
 
-    Of values above ``NARROWEST`` the plain updates are proposals: each is reversible by itself, so
-    the ratio of the shares decides.
+    Of values that are all above ``least`` the plain updates are proposals: each is reversible by
+    itself, so the ratio of the shares decides.
     """
     count, total = float(values.shape[0]), 0.0
     for i in range(values.shape[0]):
         total += values[i]
     new_mean = normal_mean(rng, 0.0, prior_scale**2, count, total, math.exp(log_variance))
-    if bounded:
-        gain = count * (_log_share(mean, log_variance) - _log_share(new_mean, log_variance))
+    if least > -np.inf:
+        gain = count * (
+            log_share(mean, log_variance, least) - log_share(new_mean, log_variance, least)
+        )
         new_mean = new_mean if math.log(rng.random()) < gain else mean
     square = 0.0
     for i in range(values.shape[0]):
         square += (values[i] - new_mean) ** 2
     wider = slice_update(rng, _LOG_VARIANCE, log_variance, 0.0, 1.0, count, square)
-    if bounded:
-        gain = count * (_log_share(new_mean, log_variance) - _log_share(new_mean, wider))
+    if least > -np.inf:
+        gain = count * (
+            log_share(new_mean, log_variance, least) - log_share(new_mean, wider, least)
+        )
         wider = wider if math.log(rng.random()) < gain else log_variance
     return new_mean, wider
 
@@ -278,11 +285,11 @@ def update_hyper(rng: np.random.Generator, experts: Experts, hyper: Hyper, rows:
     slots = experts.order[: experts.size[0]]
     for j in range(hyper.mean.shape[0]):
         hyper.mean[j], hyper.log_spread[j] = _update_level(
-            rng, experts.mean[slots, j], hyper.mean[j], hyper.log_spread[j], MEAN_SCALE, False
+            rng, experts.mean[slots, j], hyper.mean[j], hyper.log_spread[j], MEAN_SCALE, -np.inf
         )
         hyper.level[j], hyper.log_level_spread[j] = _update_level(
             rng, experts.log_variance[slots, j], hyper.level[j], hyper.log_level_spread[j], 1.0,
-            True,
+            hyper.narrowest[j],
         )  # fmt: skip
     hyper.log_concentration[0] = slice_update(
         rng, _CONCENTRATION, hyper.log_concentration[0], CONCENTRATION_LOCATION,

@@ -14,6 +14,7 @@ from bayesmargin.compiling import jit
 from bayesmargin.models.dpmnl.chain import Chain
 from bayesmargin.models.dpmnl.fresh import fresh_log_density
 from bayesmargin.models.dpmnl.state import (
+    NARROWEST,
     Experts,
     Hyper,
     empty_experts,
@@ -56,8 +57,11 @@ def take_draw(chain: Chain, columns: IntArray | None = None, features: int | Non
     # A column that was not seen: N(0, 1) in every component, and so it is in the one to come.
     unseen = (0.0, -np.inf, 0.0, -np.inf, 0.0)
     base = Hyper(*(np.full(features, value) for value in unseen))
-    base = base._replace(log_concentration=chain.hyper.log_concentration.copy())
-    for name in ("mean", "log_spread", "level", "log_level_spread"):
+    base = base._replace(
+        log_concentration=chain.hyper.log_concentration.copy(),
+        narrowest=np.full(features, NARROWEST),
+    )
+    for name in ("mean", "log_spread", "level", "log_level_spread", "narrowest"):
         getattr(base, name)[columns] = getattr(chain.hyper, name)
     experts.mean[number], experts.log_variance[number] = base.mean, base.level
     strength = math.exp(chain.hyper.log_concentration[0])
@@ -86,7 +90,9 @@ def _add_joint(
 
 def _fresh_density(base: Hyper, X: FloatArray) -> FloatArray:
     """Log density of rows in a component of the base measure."""
-    for part in base[:4]:
+    if base.narrowest is None:
+        base = base._replace(narrowest=np.full(X.shape[1], NARROWEST))
+    for part in (*base[:4], base.narrowest):
         if part.shape != (X.shape[1],):
             raise ValueError(f"the base measure of a draw does not fit rows of {X.shape[1]}")
     result = np.empty(len(X))

@@ -9,6 +9,7 @@ import numpy as np
 from bayesmargin.errors import CheckpointError
 from bayesmargin.models.dpmnl.chain import Chain
 from bayesmargin.models.dpmnl.prediction import Draw
+from bayesmargin.models.dpmnl.state import Hyper
 from bayesmargin.types import FloatArray, IntArray
 
 _MOVING = ("rng", "slots", "experts", "hyper", "sweeps")
@@ -25,11 +26,15 @@ class Record:
     partition: list[float] = dataclasses.field(default_factory=list)
 
 
+def _parts(base: Hyper | None) -> list[np.ndarray]:
+    return [] if base is None else [part for part in base if part is not None]
+
+
 def state_of(chain: Chain, record: Record) -> tuple[Any, list[np.ndarray]]:
     """What a checkpoint stores, and those of its arrays that will not change any more."""
     draws = record.draws
     state = {name: getattr(chain, name) for name in _MOVING}
-    fixed = [a for draw in draws for a in (draw.log_weight, *draw.experts, *(draw.base or ()))]
+    fixed = [a for draw in draws for a in (draw.log_weight, *draw.experts, *_parts(draw.base))]
     figures: dict[str, list[Any]] = {
         "trace": record.components, "moved": record.moved, "accepted": record.accepted,
         "partition": record.partition,
@@ -41,9 +46,7 @@ def take_up(
     state: dict[str, Any],
     X: FloatArray,
     labels: IntArray,
-    step: float,
-    leapfrogs: int,
-    auxiliary: int,
+    **settings: Any,
 ) -> tuple[Chain, Record]:
     """Chain and record as a checkpoint has stored them."""
     moving = {name: state[name] for name in _MOVING}
@@ -52,7 +55,7 @@ def take_up(
             "the checkpoint was written by an earlier version of the library, which this one "
             "cannot go on from: remove the folder, or choose another checkpoint"
         )
-    chain = Chain(X=X, labels=labels, step=step, leapfrogs=leapfrogs, auxiliary=auxiliary, **moving)
+    chain = Chain(X=X, labels=labels, **settings, **moving)
     trace = state["trace"]
     # Checkpoints did not always have these.
     moved, accepted, partition = (

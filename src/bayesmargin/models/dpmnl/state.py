@@ -11,9 +11,9 @@ Base measure: :math:`\mu_l \sim N(\mu_{0l}, \sigma_{0l}^2)`,
 :math:`\mu_{0l} \sim N(0, 2^2)`, :math:`\log\sigma_{0l}^2, M_l, \log V_l^2 \sim N(0, 1)`, and the
 log of the concentration :math:`\sim N(-3, 2^2)`.
 
-The bound on :math:`\log\sigma^2` is far below anything that data show. It is for columns that
-repeat a value: nothing else in the model keeps the width of a component of such rows from zero,
-where arithmetic ends.
+The bound on :math:`\log\sigma^2` is for columns that repeat a value (see :mod:`.resolution`):
+nothing else in the model keeps the width of a component of such rows from zero, where arithmetic
+ends. For other columns it is far below anything that data show.
 """
 
 import math
@@ -26,7 +26,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 MEAN_SCALE = 2.0
 CONCENTRATION_LOCATION, CONCENTRATION_SCALE = -3.0, 2.0
-#: Least log variance of a covariate in a component: of 1e-10 standard deviations of its column.
+#: Least log variance of a covariate in any component: of 1e-10 standard deviations of its column.
 NARROWEST = 2.0 * math.log(1e-10)
 
 
@@ -50,6 +50,8 @@ class Hyper(NamedTuple):
     level: FloatArray  #: (p,) M
     log_level_spread: FloatArray  #: (p,) log V^2
     log_concentration: FloatArray  #: (1,)
+    #: (p,) least log variance in a component; models saved by earlier versions have None
+    narrowest: FloatArray = None  # type: ignore[assignment]
 
 
 def empty_experts(capacity: int, features: int, classes: int) -> Experts:
@@ -76,16 +78,48 @@ def grow(experts: Experts, capacity: int) -> Experts:
     return larger
 
 
-def start_hyper(features: int) -> Hyper:
-    """Base measure at the centre of its prior."""
-    zeros = np.zeros((4, features))
-    return Hyper(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(1))
+@inner_jit
+def retire(experts: Experts, slot: int) -> None:
+    """Move a slot in use behind those in use."""
+    last = experts.size[0] - 1
+    for position in range(last):
+        if experts.order[position] == slot:
+            experts.order[position] = experts.order[last]
+            experts.order[last] = slot
+            break
+    experts.size[0] = last
 
 
 @inner_jit
-def draw_log_variance(rng: np.random.Generator, mean: float, spread: float) -> float:
-    """Draw from N(mean, spread^2) above ``NARROWEST``."""
-    bound = (NARROWEST - mean) / spread
+def enlist(experts: Experts, position: int) -> int:
+    """Take the slot at a place of ``order`` behind those in use into use; returns its number."""
+    slot, size = experts.order[position], experts.size[0]
+    experts.order[position] = experts.order[size]
+    experts.order[size] = slot
+    experts.size[0] = size + 1
+    return slot
+
+
+@inner_jit
+def copy_component(source: Experts, slot: int, target: Experts, place: int) -> None:
+    """Copy the parameters of a component into a slot of another store."""
+    target.mean[place] = source.mean[slot]
+    target.log_variance[place] = source.log_variance[slot]
+    target.coefficients[place] = source.coefficients[slot]
+    target.log_scale[place] = source.log_scale[slot]
+
+
+def start_hyper(features: int, narrowest: FloatArray | None = None) -> Hyper:
+    """Base measure at the centre of its prior."""
+    zeros = np.zeros((4, features))
+    least = np.full(features, NARROWEST) if narrowest is None else narrowest
+    return Hyper(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(1), least)
+
+
+@inner_jit
+def draw_log_variance(rng: np.random.Generator, mean: float, spread: float, least: float) -> float:
+    """Draw from N(mean, spread^2) above ``least``."""
+    bound = (least - mean) / spread
     if bound <= 0.0:
         while True:
             value = rng.standard_normal()
@@ -98,6 +132,15 @@ def draw_log_variance(rng: np.random.Generator, mean: float, spread: float) -> f
             return mean + spread * value
 
 
+@inner_jit
+def log_share(mean: float, log_variance: float, least: float) -> float:
+    """Log of the share of a normal law that lies above ``least``."""
+    bound = (least - mean) * math.exp(-0.5 * log_variance)
+    if bound < 30.0:
+        return math.log(0.5 * math.erfc(bound / math.sqrt(2.0)))
+    return -0.5 * bound * bound - math.log(bound * math.sqrt(2.0 * math.pi))  # of the tail
+
+
 @jit
 def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: int) -> None:
     """Fill a slot with a draw from the base measure."""
@@ -106,7 +149,9 @@ def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: in
         spread = math.exp(0.5 * hyper.log_spread[j])
         experts.mean[slot, j] = hyper.mean[j] + spread * rng.standard_normal()
         level_spread = math.exp(0.5 * hyper.log_level_spread[j])
-        experts.log_variance[slot, j] = draw_log_variance(rng, hyper.level[j], level_spread)
+        experts.log_variance[slot, j] = draw_log_variance(
+            rng, hyper.level[j], level_spread, hyper.narrowest[j]
+        )
     for i in range(2):
         experts.log_scale[slot, i] = rng.standard_normal()
     intercept = math.exp(0.5 * experts.log_scale[slot, 0])
