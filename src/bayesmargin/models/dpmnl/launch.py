@@ -31,22 +31,27 @@ def _fill_moments(
 ) -> float:
     """Means, variances and log class frequencies of a side; returns the number of its rows."""
     count = 0.0
-    mean[:] = 0.0
-    log_class[:] = 1.0
+    for j in range(X.shape[1]):
+        mean[j] = 0.0
+    for y in range(log_class.shape[0]):
+        log_class[y] = 1.0
     for i in range(members.shape[0]):
         if side[i] == number:
             count += 1.0
             log_class[labels[members[i]]] += 1.0
             for j in range(X.shape[1]):
                 mean[j] += X[members[i], j]
-    mean /= count
-    variance[:] = width  # a row's worth of that of all rows, so that none is zero
+    for j in range(X.shape[1]):
+        mean[j] /= count
+        variance[j] = width[j]  # a row's worth of that of all rows, so that none is zero
     for i in range(members.shape[0]):
         if side[i] == number:
             for j in range(X.shape[1]):
                 variance[j] += (X[members[i], j] - mean[j]) ** 2
-    variance /= count + 1.0
-    log_class[:] = np.log(log_class / np.sum(log_class))
+    for j in range(X.shape[1]):
+        variance[j] /= count + 1.0
+    for y in range(log_class.shape[0]):
+        log_class[y] = math.log(log_class[y] / (count + log_class.shape[0]))
     return count
 
 
@@ -79,7 +84,9 @@ def fill_odds(
                 side, number, members, X, labels, width, mean[number], variance[number],
                 log_class[number],
             )  # fmt: skip
-            value = math.log(count) - 0.5 * np.sum(np.log(variance[number]))
+            value = math.log(count)
+            for j in range(features):
+                value -= 0.5 * math.log(variance[number, j])
             constant += value if number == 1 else -value
         for i in range(members.shape[0]):
             d = members[i]

@@ -21,7 +21,13 @@ import numpy as np
 from bayesmargin.compiling import inner_jit
 from bayesmargin.models.dpmnl.parameters import fill_precision, logit_energy
 from bayesmargin.models.dpmnl.state import Experts, fill_log_classes
-from bayesmargin.models.infinite_svc.dense import cholesky, solve_lower, solve_lower_transposed
+from bayesmargin.models.infinite_svc.dense import (
+    cholesky,
+    copy_matrix,
+    dot,
+    solve_lower,
+    solve_lower_transposed,
+)
 from bayesmargin.types import FloatArray, IntArray
 
 _ITERATIONS = 10
@@ -83,21 +89,34 @@ def fit_logit(
         for y in range(classes):
             solve_lower(matrix, step[y])
             solve_lower_transposed(matrix, step[y])
-            gain += 0.5 * np.sum(step[y] * gradient[y])
+            gain += 0.5 * dot(step[y], gradient[y])
         if gain < _CLOSE:
             break
         length = 1.0
         for _ in range(_HALVINGS):
-            trial[:, :] = mode - length * step
+            for y in range(classes):
+                for j in range(mode.shape[1]):
+                    trial[y, j] = mode[y, j] - length * step[y, j]
             value = logit_energy(trial, precision, members, X, labels, work, there)
             if value <= energy:
                 break
             length *= 0.5
         if value > energy:
             break
-        mode[:, :], gradient[:, :], energy = trial, there, value
+        copy_matrix(trial, mode)
+        copy_matrix(there, gradient)
+        energy = value
     _fill_curvature(mode, precision, members, X, work, False, matrix)
     return cholesky(matrix)
+
+
+@inner_jit
+def mean_over_classes(coefficients: FloatArray, j: int) -> float:
+    """Mean over the classes of a slope or of the intercept."""
+    total = 0.0
+    for y in range(coefficients.shape[0]):
+        total += coefficients[y, j]
+    return total / coefficients.shape[0]
 
 
 @inner_jit
@@ -116,7 +135,7 @@ def _draw(
         solve_lower_transposed(factor, coefficients[y])
     for j in range(mode.shape[1]):
         mean = rng.standard_normal() / math.sqrt(classes * precision[j])
-        mean -= float(np.mean(coefficients[:, j]))
+        mean -= mean_over_classes(coefficients, j)
         for y in range(classes):
             coefficients[y, j] += mode[y, j] + mean
 
@@ -145,10 +164,14 @@ def propose_logit(
         _draw(rng, precision, mode, factor, coefficients)
     difference, work = coefficients.copy(), np.empty(classes)
     for j in range(columns):
-        difference[:, j] -= np.mean(coefficients[:, j])
+        mean = mean_over_classes(coefficients, j)
+        for y in range(classes):
+            difference[y, j] -= mean
     gradient = np.empty((classes, columns))
     value = -logit_energy(difference, precision, members, X, labels, work, gradient)
-    value += 0.5 * (classes - 1.0) * (np.sum(np.log(precision)) - log_determinant)
+    value -= 0.5 * (classes - 1.0) * log_determinant
+    for j in range(columns):
+        value += 0.5 * (classes - 1.0) * math.log(precision[j])
     for y in range(classes):
         for j in range(
             columns

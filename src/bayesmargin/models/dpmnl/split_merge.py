@@ -52,6 +52,28 @@ def draw_partner(
 
 
 @inner_jit
+def rows_of(slots: IntArray, own: int, partner: int) -> IntArray:
+    """Rows of two components, increasing."""
+    rows, count = np.empty(slots.shape[0], np.int64), 0
+    for d in range(slots.shape[0]):
+        if slots[d] == own or slots[d] == partner:
+            rows[count] = d
+            count += 1
+    return rows[:count]
+
+
+@inner_jit
+def rows_on(members: IntArray, side: IntArray, number: int) -> IntArray:
+    """Those of ``members`` on one side, increasing."""
+    rows, count = np.empty(members.shape[0], np.int64), 0
+    for position in range(members.shape[0]):
+        if side[position] == number:
+            rows[count] = members[position]
+            count += 1
+    return rows[:count]
+
+
+@inner_jit
 def scan_sides(
     rng: np.random.Generator,
     i: int,
@@ -114,17 +136,18 @@ def split_merge(
     if j == i:
         return 0
     own, partner = slots[i], slots[j]
-    members = np.flatnonzero((slots == own) | (slots == partner))
+    members = rows_of(slots, own, partner)
     odds, side = np.empty(members.shape[0]), np.zeros(members.shape[0], np.int64)
     fill_odds(i, j, members, X, labels, experts.coefficients.shape[1], odds)
     if splitting:
         copy_component(experts, own, sides, 2)
     else:
-        side[:] = slots[members] == partner
+        for position in range(members.shape[0]):
+            side[position] = 1 if slots[members[position]] == partner else 0
         copy_component(experts, own, sides, 0)
         copy_component(experts, partner, sides, 1)
     log_ratio = -scan_sides(rng, i, j, members, odds, splitting, side)
-    left, right = members[side == 0], members[side == 1]
+    left, right = rows_on(members, side, 0), rows_on(members, side, 1)
     log_ratio += hyper.log_concentration[0] + math.lgamma(left.shape[0])
     log_ratio += math.lgamma(right.shape[0]) - math.lgamma(members.shape[0])
     log_ratio += math.log((members.shape[0] - 1.0) / (total - left.shape[0]))
@@ -141,11 +164,13 @@ def split_merge(
         slot = enlist(experts, experts.size[0])
         copy_component(sides, 1, experts, slot)
         experts.population[slot] = right.shape[0]
-        slots[right] = slot
+        for d in right:
+            slots[d] = slot
         return 1
     copy_component(sides, 2, experts, own)
     experts.population[own] = members.shape[0]
     experts.population[partner] = 0
     retire(experts, partner)
-    slots[members] = own
+    for d in right:
+        slots[d] = own
     return -1
