@@ -84,7 +84,7 @@ def test_folds_share_the_classes(number):
         assert abs(labels[chosen].sum() - expected) <= 2.0
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_labels_that_are_chance_give_the_odds_of_chance(classes):
     """Rows that are left out have left no trace, or their labels would seem to be known."""
     rng = np.random.default_rng(3)

@@ -40,7 +40,14 @@ def _pull(chain, slot, members):
     return total
 
 
-@pytest.mark.parametrize(("score_scale", "steps"), [(1.5, 1), (1.5, 4), (4.0, 4)])
+@pytest.mark.parametrize(
+    ("score_scale", "steps"),
+    [
+        (1.5, 4),
+        pytest.param(1.5, 1, marks=pytest.mark.slow),
+        pytest.param(4.0, 4, marks=pytest.mark.slow),
+    ],
+)
 def test_an_expert_drawn_exactly_keeps_its_law_while_it_moves(score_scale, steps):
     """A lone row gives birth to its component in every sweep, with the right law of its score.
 

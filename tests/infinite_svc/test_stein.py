@@ -52,7 +52,15 @@ def test_ratio_is_weights_times_slope_of_the_energy(classes):
     assert stein_ratio(chain.mixture) == pytest.approx(slope / size, rel=1e-5)
 
 
-@pytest.mark.parametrize("method", ["gibbs", "hmc", "ssgnht", "ssgld"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "gibbs",
+        "ssgnht",
+        pytest.param("hmc", marks=pytest.mark.slow),
+        pytest.param("ssgld", marks=pytest.mark.slow),
+    ],
+)
 def test_experts_of_two_moons_are_as_wide_as_their_law_says(method):
     """With metrics that followed the weights the stochastic methods had three quarters."""
     X, y = make_moons(200, noise=0.2, random_state=0)

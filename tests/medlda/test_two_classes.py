@@ -25,7 +25,14 @@ def draw_corpus(n_documents, share, sharp, seed):
     return sp.csr_matrix(X), y
 
 
-@pytest.mark.parametrize(("share", "sharp"), [(0.02, 0.04), (0.05, 0.04), (0.02, 0.1)])
+@pytest.mark.parametrize(
+    ("share", "sharp"),
+    [
+        (0.02, 0.04),
+        pytest.param(0.05, 0.04, marks=pytest.mark.slow),
+        pytest.param(0.02, 0.1, marks=pytest.mark.slow),
+    ],
+)
 def test_probabilities_of_a_rare_class_are_no_worse_than_its_share(share, sharp):
     """By the few rare documents held out alone, the probability of all others was 0.08."""
     X, y = draw_corpus(1500, share, sharp, 0)
