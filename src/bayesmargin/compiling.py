@@ -165,7 +165,7 @@ def from_python(kernel: F) -> F:
     --------
     >>> import numpy as np
     >>> from bayesmargin.compiling import from_python
-    >>> from bayesmargin.models.infinite_svc.dense import dot
+    >>> from bayesmargin.models.mixtures.dense import dot
     >>> from_python(dot)(np.ones(3), np.ones(3))
     3.0
     """

@@ -21,7 +21,7 @@ import numpy as np
 from bayesmargin.compiling import inner_jit
 from bayesmargin.models.dpmnl.parameters import fill_precision, logit_energy
 from bayesmargin.models.dpmnl.state import Experts, fill_log_classes
-from bayesmargin.models.infinite_svc.dense import (
+from bayesmargin.models.mixtures.dense import (
     cholesky,
     copy_matrix,
     dot,
@@ -172,10 +172,9 @@ def propose_logit(
     value -= 0.5 * (classes - 1.0) * log_determinant
     for j in range(columns):
         value += 0.5 * (classes - 1.0) * math.log(precision[j])
+    # Half the square of the transposed factor times what is beyond the mode.
     for y in range(classes):
-        for j in range(
-            columns
-        ):  # the square of the transposed factor times what is beyond the mode
+        for j in range(columns):
             total = 0.0
             for k in range(j, columns):
                 total += factor[k, j] * (difference[y, k] - mode[y, k])

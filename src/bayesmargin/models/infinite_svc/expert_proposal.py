@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_jit
-from bayesmargin.models.infinite_svc.dense import dot, solve_lower, solve_lower_transposed
 from bayesmargin.models.infinite_svc.experts import log_psi, log_psi_of_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Rows
 from bayesmargin.models.infinite_svc.weights_augmentation import (
@@ -18,6 +17,7 @@ from bayesmargin.models.infinite_svc.weights_augmentation import (
     gibbs_pass,
     member_scores,
 )
+from bayesmargin.models.mixtures.dense import dot, solve_lower, solve_lower_transposed
 from bayesmargin.types import FloatArray, IntArray
 
 _LAUNCH_PASSES = 4

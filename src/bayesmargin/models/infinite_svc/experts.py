@@ -2,8 +2,8 @@
 
 from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, winner
-from bayesmargin.models.infinite_svc.dense import dot
 from bayesmargin.models.infinite_svc.state import Hinge
+from bayesmargin.models.mixtures.dense import dot
 from bayesmargin.types import FloatArray
 
 

@@ -28,7 +28,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit, inner_jit
-from bayesmargin.models.infinite_svc.dense import (
+from bayesmargin.models.infinite_svc.radii import shrink_radii
+from bayesmargin.models.infinite_svc.state import Base, Components, Rows
+from bayesmargin.models.mixtures.dense import (
     cholesky,
     copy_matrix,
     copy_vector,
@@ -36,8 +38,6 @@ from bayesmargin.models.infinite_svc.dense import (
     invert_lower,
     square_lower,
 )
-from bayesmargin.models.infinite_svc.radii import shrink_radii
-from bayesmargin.models.infinite_svc.state import Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 # A leave-one-out determinant ratio below this is lost to rounding (the row is some 1e5 standard

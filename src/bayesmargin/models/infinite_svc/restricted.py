@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.models.infinite_svc.dense import dot_row
 from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
 from bayesmargin.models.infinite_svc.proposal_rows import Proposal, keep_features, line_of
 from bayesmargin.models.infinite_svc.state import Base, Rows
+from bayesmargin.models.mixtures.dense import dot_row
 
 _LAUNCH_ROWS = 1000
 

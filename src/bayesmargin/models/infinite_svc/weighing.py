@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.models.infinite_svc.dense import dot_row
 from bayesmargin.models.infinite_svc.experts import log_psi_of_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import (
     Empty,
@@ -28,6 +27,7 @@ from bayesmargin.models.infinite_svc.gaussian import (
 )
 from bayesmargin.models.infinite_svc.radii import keep_radius, least_radius
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
+from bayesmargin.models.mixtures.dense import dot_row
 from bayesmargin.types import FloatArray, IntArray
 
 NEGLIGIBLE = 45.0

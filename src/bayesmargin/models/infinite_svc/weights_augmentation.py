@@ -20,7 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
-from bayesmargin.models.infinite_svc.dense import (
+from bayesmargin.models.infinite_svc.experts import fill_scores
+from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
+from bayesmargin.models.mixtures.dense import (
     accumulate_outer,
     cholesky,
     copy_vector,
@@ -28,9 +31,6 @@ from bayesmargin.models.infinite_svc.dense import (
     solve_lower,
     solve_lower_transposed,
 )
-from bayesmargin.models.infinite_svc.experts import fill_scores
-from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
-from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.random import augmentation_precision
 from bayesmargin.types import FloatArray, IntArray
 

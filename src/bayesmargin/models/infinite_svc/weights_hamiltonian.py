@@ -19,7 +19,6 @@ from bayesmargin.models.infinite_svc.anchor import (
     squared_norm,
     whiten,
 )
-from bayesmargin.models.infinite_svc.dense import copy_matrix
 from bayesmargin.models.infinite_svc.experts import (
     add_pull,
     fill_scores,
@@ -28,6 +27,7 @@ from bayesmargin.models.infinite_svc.experts import (
 )
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
+from bayesmargin.models.mixtures.dense import copy_matrix
 from bayesmargin.types import FloatArray, IntArray
 
 _SLACK_DENSITY = 0.25
