@@ -52,6 +52,19 @@ def log_niw(x, location, strength, degrees, scatter):
     )
 
 
+def log_gaussian(x, base):
+    """Log marginal likelihood of covariates; independent columns have one law each."""
+    prior = (base.location, base.strength, base.degrees, base.scatter)
+    if not base.diagonal:
+        return log_niw(x, *prior)
+    return sum(
+        log_niw(
+            x[:, [j]], base.location[[j]], base.strength, base.degrees, base.scatter[j : j + 1, [j]]
+        )
+        for j in range(x.shape[1])
+    )
+
+
 def _log_psi(scores, label, hinge: Hinge):
     if scores.shape[-1] == 1:
         slack = hinge.margin - (2 * label - 1) * scores[..., 0]
@@ -82,9 +95,7 @@ def exact_posterior(rows, base, hinge, concentration, weight_rows):
     for size in range(1, count + 1):
         for subset in itertools.combinations(range(count), size):
             index = list(subset)
-            gaussian = log_niw(
-                rows.covariates[index], base.location, base.strength, base.degrees, base.scatter
-            )
+            gaussian = log_gaussian(rows.covariates[index], base)
             expert = log_expert_evidence(
                 rows.design[index], rows.labels[index], hinge, base.weight_scale, weight_rows
             )

@@ -16,17 +16,21 @@ CONCENTRATION = 0.8
 METHODS = {"gibbs": Augmentation(1), "hmc": Hamiltonian(0.4, 6)}
 
 
-def _problem(covariates, classes):
-    x = np.array([[-1.1], [0.2], [0.5], [1.6]])
+def _problem(covariates, classes, diagonal=False):
+    x = np.array([[-1.1, 0.7], [0.2, 0.9], [0.5, -0.4], [1.6, 0.3]])
     labels = np.array([0, 1, 0, 1] if classes == 2 else [0, 1, 2, 1])
-    design = np.column_stack([x, np.ones(4)]) if classes == 2 else x.copy()
-    base = make_base(np.zeros(covariates), 0.3, covariates + 2.0, 0.4 * np.eye(covariates), 1.5, 4)
+    design = np.column_stack([x[:, :1], np.ones(4)]) if classes == 2 else x[:, :1].copy()
+    degrees = (1 if diagonal else covariates) + 2.0
+    scatter = 0.4 * np.eye(covariates)
+    base = make_base(np.zeros(covariates), 0.3, degrees, scatter, 1.5, 4, diagonal)
     return make_rows(x[:, :covariates].copy(), design, labels, base, HINGE), base
 
 
-def total_variation(covariates, classes, method, scheme, proposals, sweeps, seed=1, groups=1):
+def total_variation(
+    covariates, classes, method, scheme, proposals, sweeps, seed=1, groups=1, diagonal=False
+):
     """Distance between the visited partitions and the enumerated posterior."""
-    rows, base = _problem(covariates, classes)
+    rows, base = _problem(covariates, classes, diagonal)
     vectors = 1 if classes == 2 else classes
     exact = exact_posterior(rows, base, HINGE, CONCENTRATION, vectors)
     settings = Settings(HINGE, METHODS[method], scheme=scheme, proposals=proposals, groups=groups)
@@ -44,6 +48,10 @@ def test_exact_chain_visits_partitions_with_their_probabilities():
     assert total_variation(1, 2, "gibbs", EXACT, 1, 60_000) < 0.01
 
 
+def test_chain_with_independent_columns_visits_partitions_with_their_probabilities():
+    assert total_variation(2, 2, "gibbs", EXACT, 1, 60_000, diagonal=True) < 0.01
+
+
 def test_prior_draw_for_a_new_component_fails_the_same_test():
     assert total_variation(1, 2, "gibbs", PRIOR_DRAW, 0, 10_000) > 0.1
 
@@ -55,6 +63,16 @@ def test_prior_draw_for_a_new_component_fails_the_same_test():
 @pytest.mark.parametrize(("covariates", "classes"), [(1, 2), (0, 2), (1, 3)])
 def test_every_exact_combination(covariates, classes, method, scheme, proposals):
     distance = total_variation(covariates, classes, method, scheme, proposals, 200_000)
+    assert distance < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [EXACT, 3])
+@pytest.mark.parametrize("proposals", [0, 2])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_two_columns_in_every_exact_combination(classes, scheme, proposals, diagonal):
+    distance = total_variation(2, classes, "gibbs", scheme, proposals, 200_000, diagonal=diagonal)
     assert distance < 0.01
 
 

@@ -239,7 +239,8 @@ def _infinite(model: Any, features: int, n_classes: int) -> None:
         _require_array(draw.weights, [number, outputs, columns], "f", "weights of a draw")
         _require_array(draw.population, [number + 1], "f", "population of a draw")
         _require_array(draw.height, [number + 1], "f", "height of a draw")
-        _require_array(draw.form, [number + 1, feature_count(size)], "f", "form of a draw")
+        length = feature_count(size, problem.base.diagonal)
+        _require_array(draw.form, [number + 1, length], "f", "form of a draw")
     link = getattr(model, "link_", None)  # models of before there were links have none
     if link is not None:
         _require(isinstance(link, Link), "link_")

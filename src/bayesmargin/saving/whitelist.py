@@ -114,8 +114,8 @@ CLASSES: dict[str, Entry] = {
     **_entries(f"{_INFINITE}.link", "Link", prefix="infinite."),
     **_entries(f"{_INFINITE}.prediction", "Draw", prefix="infinite."),
     **_entries(
-        f"{_INFINITE}.state", "Rows", "Base", "Hinge", "Components", "Assignment",
-        prefix="infinite.",
+        f"{_INFINITE}.state", "Rows", "Base", "UncorrelatedBase", "Hinge", "Components",
+        "Assignment", prefix="infinite.",
     ),
     **_entries(f"{_INFINITE}.weights_thermostat", "Thermostat", prefix="infinite."),
     **_entries(f"{_INFINITE}.weights_langevin", "Langevin", prefix="infinite."),

@@ -91,7 +91,7 @@ class Chain:
     @functools.cached_property
     def empty(self) -> Components:
         """A component without members, in slot 0 of a store of its own."""
-        empty = empty_components(1, self.rows.covariates.shape[1], 1, 1)
+        empty = empty_components(1, self.rows.covariates.shape[1], 1, 1, self.base.diagonal)
         reset_to_prior(empty, self.base, 0)
         return empty
 
@@ -241,7 +241,8 @@ def start_chain(
     number = int(slots.max()) + 1
     capacity = max(8, 2 * number)
     dimension, columns = rows.covariates.shape[1], rows.design.shape[1]
-    components = empty_components(capacity, dimension, 1 if classes == 2 else classes, columns)
+    vectors = 1 if classes == 2 else classes
+    components = empty_components(capacity, dimension, vectors, columns, base.diagonal)
     components.size[0] = number
     components.momentum[:] = rng.standard_normal(components.momentum.shape)
     recompute(components, base, rows, slots, np.empty(components.form.shape[1]))
@@ -254,7 +255,7 @@ def start_chain(
         room_for_radii(capacity, len(slots)),
     )
     group_members(assignment)
-    sides = empty_components(3, dimension, components.weights.shape[1], columns)
+    sides = empty_components(3, dimension, vectors, columns, base.diagonal)
     stream = np.empty(1, np.uint64)
     seed_from_generator(stream, rng)
     return Chain(

@@ -57,12 +57,16 @@ class InfiniteSVC(InfiniteSVCAnswers):
         component, and every component votes by its size. "continuous": Gaussians of the columns
         with more than two values only, for tables with 0/1 columns, each combination of which
         would otherwise be a component that no row can leave; experts see all columns.
+    covariance_type : {"full", "diag"}
+        Gaussians with any covariance, or with independent columns, whose variances are learned from
+        far fewer rows and whose density takes p operations instead of :math:`p^2/2`. With some ten
+        columns and more "diag" is faster and often finds more components.
     scatter : float or "auto"
         Prior mean of a component's variance, in units of the variance of the data; "auto": half
         of the variance within the k-means clusters that the chain starts from.
     mean_strength, extra_degrees : float, int
         :math:`\kappa_0`, and :math:`\nu_0 - p - 2`: how strongly the base measure holds the
-        components' means and covariances.
+        components' means and covariances (p = 1 for each column of a "diag").
     n_clusters : int or "auto"
         Clusters of the k-means start; "auto": a quarter of the square root of the number of rows,
         at most 100.
@@ -152,6 +156,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         n_draws: int = 25,
         prior_scale: float | str = "auto",
         covariates: bool | str = True,
+        covariance_type: str = "full",
         scatter: float | str = "auto",
         mean_strength: float = 0.1,
         extra_degrees: int = 0,
@@ -181,6 +186,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         self.n_draws = n_draws
         self.prior_scale = prior_scale
         self.covariates = covariates
+        self.covariance_type = covariance_type
         self.scatter = scatter
         self.mean_strength = mean_strength
         self.extra_degrees = extra_degrees

@@ -24,7 +24,12 @@ from bayesmargin.models.infinite_svc.settings import (
     make_methods,
     make_scheme,
 )
-from bayesmargin.models.infinite_svc.state import Base, Hinge, Rows, empty_components
+from bayesmargin.models.infinite_svc.state import (
+    Base,
+    Hinge,
+    Rows,
+    empty_components,
+)
 from bayesmargin.models.infinite_svc.trace import Recorder
 from bayesmargin.models.mixtures.classifier import check_sweeps, cluster_count, kept_sweeps
 from bayesmargin.models.mixtures.start import (
@@ -122,7 +127,8 @@ def make_problem(
 ) -> Problem:
     """Standardise, shuffle, choose the base measure and evaluate each row's constants."""
     begin = time.thread_time()
-    n_sweeps, burn_in = check_sweeps(estimator, default_sweeps(*X.shape))
+    sweeps = default_sweeps(len(X), X.shape[1], estimator.covariance_type)
+    n_sweeps, burn_in = check_sweeps(estimator, sweeps)
     shuffle = rng.permutation(len(X))
     scaling = fit_scaling(X)
     standardised = scaling.apply(X[shuffle])
@@ -140,10 +146,16 @@ def make_problem(
         scatter = 0.5 * within_variance(standardised, partition)
     scale = estimator.prior_scale
     scale = float(scatter) ** -0.5 if scale == "auto" else float(scale)
-    size = covariates.shape[1]
-    degrees = size + 2.0 + estimator.extra_degrees
-    matrix = float(scatter) * (1.0 + estimator.extra_degrees) * np.eye(size)
-    base = make_base(np.zeros(size), float(estimator.mean_strength), degrees, matrix, scale, len(X))
+    size, diagonal = covariates.shape[1], estimator.covariance_type == "diag"
+    base = make_base(
+        location=np.zeros(size),
+        strength=float(estimator.mean_strength),
+        degrees=(1 if diagonal else size) + 2.0 + estimator.extra_degrees,
+        scatter=float(scatter) * (1.0 + estimator.extra_degrees) * np.eye(size),
+        weight_scale=scale,
+        rows=len(X),
+        diagonal=diagonal,
+    )
     hinge = Hinge(float(estimator.C), float(estimator.margin))
     learn = estimator.concentration == "learn"
     early, method = make_methods(estimator, n_sweeps)
@@ -258,7 +270,8 @@ def take_up(problem: Problem, state: dict[str, Any]) -> tuple[Chain, Recorder, f
     rows, stored = problem.rows, {name: state[name] for name in _MOVING}
     assert rows is not None
     shape = state["components"].weights.shape
-    sides = empty_components(3, rows.covariates.shape[1], shape[1], shape[2])
+    base = problem.base
+    sides = empty_components(3, rows.covariates.shape[1], shape[1], shape[2], base.diagonal)
     visits = np.arange(len(rows.labels))
-    chain = Chain(rows=rows, base=problem.base, sides=sides, visits=visits, **stored)
+    chain = Chain(rows=rows, base=base, sides=sides, visits=visits, **stored)
     return chain, Recorder(**state["recorder"]), state["started"]

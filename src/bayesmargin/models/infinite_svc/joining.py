@@ -38,15 +38,15 @@ from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import total_log_psi
 from bayesmargin.models.infinite_svc.experts import log_psi, log_psi_of_scores
+from bayesmargin.models.infinite_svc.features import fill_features
 from bayesmargin.models.infinite_svc.gaussian import (
-    fill_features,
-    log_share,
-    log_share_without,
+    log_share_of,
+    log_share_of_member,
 )
 from bayesmargin.models.infinite_svc.regrouping import accept_merge, begin_anew, log_apart
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights_augmentation import gibbs_pass, member_scores
-from bayesmargin.models.mixtures.dense import copy_matrix, dot
+from bayesmargin.models.mixtures.dense import copy_matrix
 from bayesmargin.types import FloatArray, IntArray
 
 _PASSES = 3  # that fit an expert to two components
@@ -59,11 +59,10 @@ def _log_weight(
 ) -> float:
     """Log of the weight that a visit to row d gives to a component."""
     rows, _, components, base, hinge = mixture
-    square = max(0.0, dot(components.form[slot], features))
     if member:
-        value = log_share_without(components, base, slot, square)
+        value = log_share_of_member(components, base, slot, features)
     else:
-        value = log_share(components, base, slot, square)
+        value = log_share_of(components, base, slot, features)
     return value + log_psi(components.weights[slot], rows.design[d], rows.labels[d], hinge, scores)
 
 
@@ -71,7 +70,7 @@ def _log_weight(
 def _rival(d: int, mixture: Mixture, features: FloatArray, scores: FloatArray) -> int:
     """The component of at least two rows that row d would move to."""
     components, own = mixture.components, mixture.assignment.slot[d]
-    fill_features(mixture.rows.covariates[d], features)
+    fill_features(mixture.base, mixture.rows.covariates[d], features)
     best, rival = -np.inf, own
     for position in range(components.size[0]):
         slot = components.order[position]
@@ -94,7 +93,7 @@ def _log_allocation(
     total = 0.0
     for position in range(assignment.start[own], assignment.start[own + 1]):
         d = assignment.members[position]
-        fill_features(mixture.rows.covariates[d], features)
+        fill_features(mixture.base, mixture.rows.covariates[d], features)
         gap = _log_weight(d, other, False, mixture, features, scores)
         gap -= _log_weight(d, own, True, mixture, features, scores)
         total -= max(gap, 0.0) + math.log1p(math.exp(-abs(gap)))

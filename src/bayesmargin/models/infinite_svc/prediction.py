@@ -21,6 +21,7 @@ The estimator's default, "calibrated", is the first of these with a link behind 
 
 import math
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -29,8 +30,9 @@ import numpy as np
 from bayesmargin.compiling import inner_borrowing_jit, jit
 from bayesmargin.hinge import binary_log_psi
 from bayesmargin.models.infinite_svc.experts import fill_scores, vote
-from bayesmargin.models.infinite_svc.gaussian import fill_features, surely_below
-from bayesmargin.models.infinite_svc.state import Base, Components, Hinge, feature_count
+from bayesmargin.models.infinite_svc.features import fill_features, log_growth
+from bayesmargin.models.infinite_svc.gaussian import joining, surely_below
+from bayesmargin.models.infinite_svc.state import Base, Components, Hinge
 from bayesmargin.types import FloatArray, IntArray
 
 RULES = ("probability", "vote", "score", "hard", "gibbs")
@@ -60,17 +62,41 @@ def take_draw(components: Components, empty: Components, concentration: float) -
 
 
 @jit
-def _quadratic_features(covariates: FloatArray) -> FloatArray:
-    """Quadratic features of every row, one line each."""
-    result = np.empty((covariates.shape[0], feature_count(covariates.shape[1])))
+def _features(covariates: FloatArray, base: Base, length: int) -> FloatArray:
+    """Features of every row, one line each."""
+    result = np.empty((covariates.shape[0], length))
     for d in range(covariates.shape[0]):
-        fill_features(covariates[d], result[d])
+        fill_features(base, covariates[d], result[d])
     return result
 
 
+@jit
+def _growths(features: FloatArray, draw: Draw, base: Base) -> FloatArray:
+    """What every row would add to log det Psi of every component."""
+    result = np.empty((features.shape[0], draw.population.shape[0]))
+    for d in range(result.shape[0]):
+        for k in range(result.shape[1]):
+            factor = joining(draw.population[k], base.strength)
+            _, result[d, k] = log_growth(base, draw.form, k, features[d], factor)
+    return result
+
+
+def _distances(covariates: FloatArray, draws: list[Draw], base: Base) -> Iterator[FloatArray]:
+    """For every draw how far rows are from components.
+
+    Where columns are independent, growths of log det Psi. Otherwise squared radii: they come from
+    one product of matrices, and most of them need no logarithm.
+    """
+    features = _features(covariates, base, draws[0].form.shape[1])
+    for draw in draws:
+        yield _growths(features, draw, base) if base.diagonal else features @ draw.form.T
+
+
 @inner_borrowing_jit
-def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: FloatArray) -> int:
-    """Probability that row d belongs to each component or a new one, from its squared radii.
+def _fill_shares(
+    d: int, draw: Draw, base: Base, squares: bool, distances: FloatArray, share: FloatArray
+) -> int:
+    """Probability that row d belongs to each component or a new one, from its distances.
 
     Components surely :data:`_NEGLIGIBLE` nats below the best so far need no logarithm. Returns the
     most probable component in use, however improbable beside a new one.
@@ -78,14 +104,14 @@ def _fill_shares(d: int, draw: Draw, base: Base, squares: FloatArray, share: Flo
     number = share.shape[0]
     best, leader = -np.inf, 0
     for k in range(number):
-        count, square = draw.population[k], max(0.0, squares[d, k])
-        floor = best - _NEGLIGIBLE
-        if surely_below(floor, draw.height[k], count, base.strength, base.degrees, square):
-            share[k] = -np.inf
-            continue
-        kappa = base.strength + count
-        power = 0.5 * (base.degrees + count + 1.0)
-        share[k] = draw.height[k] - power * math.log1p(kappa / (kappa + 1.0) * square)
+        count, growth = draw.population[k], distances[d, k]
+        if squares:
+            floor, square = best - _NEGLIGIBLE, max(0.0, growth)
+            if surely_below(floor, draw.height[k], count, base.strength, base.degrees, square):
+                share[k] = -np.inf
+                continue
+            growth = math.log1p(joining(count, base.strength) * square)
+        share[k] = draw.height[k] - 0.5 * (base.degrees + count + 1.0) * growth
         if share[k] > best:
             best = share[k]
             leader = k if k < number - 1 else leader
@@ -155,20 +181,21 @@ def _add_draw(
     draw: Draw,
     base: Base,
     hinge: Hinge,
-    squares: FloatArray,
+    squares: bool,
+    distances: FloatArray,
     design: FloatArray,
     uniform: FloatArray,
     result: FloatArray,
 ) -> None:
     """Add the prediction of one draw to ``result`` (rows x classes).
 
-    ``squares`` (rows x components) holds the quadratic forms of the draw at the rows.
+    ``distances`` (rows x components) are those of :func:`_distances`, ``squares`` says which kind.
     """
     scores, share = np.empty(draw.weights.shape[1]), np.empty(draw.population.shape[0])
     number = draw.weights.shape[0]
     classes = result.shape[1]
-    for d in range(squares.shape[0]):
-        chosen = _fill_shares(d, draw, base, squares, share)
+    for d in range(distances.shape[0]):
+        chosen = _fill_shares(d, draw, base, squares, distances, share)
         if rule >= _HARD:
             if rule == _GIBBS:
                 chosen = 0
@@ -208,11 +235,11 @@ def predict_draws(
 
     def work(begin: int) -> None:
         part = slice(begin, min(begin + _CHUNK, count))
-        features = _quadratic_features(covariates[part])
-        for draw, line in zip(draws, uniform, strict=True):
+        distances = _distances(covariates[part], draws, base)
+        for draw, line, distance in zip(draws, uniform, distances, strict=True):
             chance = line[part] if code == _GIBBS else line
-            squares = features @ draw.form.T
-            _add_draw(code, draw, base, hinge, squares, design[part], chance, result[part])
+            state = (draw, base, hinge, not base.diagonal, distance)
+            _add_draw(code, *state, design[part], chance, result[part])
 
     begins = range(0, count, _CHUNK)
     workers = _thread_count(threads, len(begins))
@@ -233,8 +260,9 @@ def predict_components(
     result = np.zeros((covariates.shape[0], 1))
     for begin in range(0, covariates.shape[0], _CHUNK):
         part = slice(begin, begin + _CHUNK)
-        squares = _quadratic_features(covariates[part]) @ draw.form.T
-        _add_draw(_COMPONENT, draw, base, hinge, squares, design[part], np.zeros(1), result[part])
+        (distance,) = _distances(covariates[part], [draw], base)
+        state = (draw, base, hinge, not base.diagonal, distance)
+        _add_draw(_COMPONENT, *state, design[part], np.zeros(1), result[part])
     return result[:, 0].astype(np.int64)
 
 

@@ -3,14 +3,21 @@
 import numpy as np
 
 from bayesmargin.compiling import borrowing_jit
+from bayesmargin.models.infinite_svc.features import fill_features
 from bayesmargin.models.infinite_svc.gaussian import (
-    fill_features,
     log_predictive,
     reset_to_prior,
     student_table,
 )
 from bayesmargin.models.infinite_svc.newcomer import log_evidence
-from bayesmargin.models.infinite_svc.state import Base, Components, Hinge, Rows, empty_components
+from bayesmargin.models.infinite_svc.state import (
+    Base,
+    Components,
+    Hinge,
+    Rows,
+    UncorrelatedBase,
+    empty_components,
+)
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -21,10 +28,12 @@ def make_base(
     scatter: FloatArray,
     weight_scale: float,
     rows: int,
+    diagonal: bool = False,
 ) -> Base:
     """Base measure with the tables that a data set of ``rows`` rows needs."""
-    table = student_table(location.shape[0], strength, degrees, rows + 1)
-    return Base(location, strength, degrees, scatter, table, weight_scale)
+    table = student_table(location.shape[0], strength, degrees, rows + 1, diagonal)
+    kind = UncorrelatedBase if diagonal else Base
+    return kind(location, strength, degrees, scatter, table, weight_scale)
 
 
 def make_rows(
@@ -35,15 +44,16 @@ def make_rows(
     square = np.einsum("dj,dj->d", design, design)
     evidence = log_evidence(base.weight_scale**2 * square, hinge, classes)
     density, mode = np.empty(len(labels)), np.full(len(labels), np.nan)
-    rows = Rows(covariates, design, labels, density, evidence, mode, _nested(covariates, design))
-    scratch = empty_components(1, covariates.shape[1], 1, design.shape[1])
+    nested = not base.diagonal and _nested(covariates, design)
+    rows = Rows(covariates, design, labels, density, evidence, mode, nested)
+    scratch = empty_components(1, covariates.shape[1], 1, design.shape[1], base.diagonal)
     reset_to_prior(scratch, base, 0)
     _fill_base_density(rows, scratch, base, np.empty(scratch.form.shape[1]))
     return rows
 
 
 def _nested(covariates: FloatArray, design: FloatArray) -> bool:
-    """Whether sums of the covariates' quadratic features are those of the experts' rows as well."""
+    """Whether sums of the covariates' products are those of the experts' rows as well."""
     size = covariates.shape[1]
     if size == 0 or design.shape[1] - size not in (0, 1):
         return False
@@ -53,5 +63,5 @@ def _nested(covariates: FloatArray, design: FloatArray) -> bool:
 @borrowing_jit
 def _fill_base_density(rows: Rows, scratch: Components, base: Base, features: FloatArray) -> None:
     for d in range(rows.labels.shape[0]):
-        fill_features(rows.covariates[d], features)
+        fill_features(base, rows.covariates[d], features)
         rows.log_base[d] = log_predictive(scratch, base, 0, features)

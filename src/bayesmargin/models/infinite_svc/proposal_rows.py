@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit, inner_jit
-from bayesmargin.models.infinite_svc.gaussian import fill_features
-from bayesmargin.models.infinite_svc.state import Assignment, Components, Rows
+from bayesmargin.models.infinite_svc.features import fill_features
+from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 _MOST_KEPT = 1_000_000
@@ -20,7 +20,7 @@ class Proposal(NamedTuple):
     others: IntArray  #: (n,) the other rows, increasing
     side_of: IntArray  #: (n,) the side of each: 0 with i, 1 with j
     sides: Components  #: three slots: the side of i, that of j, and both together
-    features: FloatArray  #: (m, F) quadratic features: of the others if m >= n, else of one row
+    features: FloatArray  #: (m, F) features: of the others if m >= n, else of one row
 
 
 class Scratch(NamedTuple):
@@ -29,30 +29,30 @@ class Scratch(NamedTuple):
     others: IntArray  #: (n,) the rows without i and j, increasing
     side_of: IntArray  #: (n,) the side of each: 0 with i, 1 with j
     right: IntArray  #: (n,) rows of j's side, increasing
-    features: FloatArray  #: (m, F) quadratic features of all rows, or if they are many of one
+    features: FloatArray  #: (m, F) features of all rows, or if they are many of one
 
 
 def make_scratch(room: int, features: int) -> Scratch:
-    """Room for a proposal about so many rows with so many quadratic features."""
+    """Room for a proposal about so many rows with so many features."""
     others, side_of, right = (np.empty(room, np.int64) for _ in range(3))
     kept = room if room * features <= _MOST_KEPT else 1
     return Scratch(others, side_of, right, np.empty((kept, features)))
 
 
 @inner_borrowing_jit
-def keep_features(proposal: Proposal, rows: Rows) -> None:
-    """Compute the quadratic features of all the others, if there is room."""
+def keep_features(proposal: Proposal, rows: Rows, base: Base) -> None:
+    """Compute the features of all the others, if there is room."""
     if proposal.features.shape[0] >= proposal.others.shape[0]:
         for i in range(proposal.others.shape[0]):
-            fill_features(rows.covariates[proposal.others[i]], proposal.features[i])
+            fill_features(base, rows.covariates[proposal.others[i]], proposal.features[i])
 
 
 @inner_borrowing_jit
-def line_of(proposal: Proposal, rows: Rows, i: int) -> int:
+def line_of(proposal: Proposal, rows: Rows, i: int, base: Base) -> int:
     """Line of ``features`` that holds those of the i-th of the others."""
     if proposal.features.shape[0] >= proposal.others.shape[0]:
         return i
-    fill_features(rows.covariates[proposal.others[i]], proposal.features[0])
+    fill_features(base, rows.covariates[proposal.others[i]], proposal.features[0])
     return 0
 
 

@@ -9,6 +9,9 @@ and changes the radii of all rows at once, within bounds: with :math:`u = v^\top
    \text{a row joins: } \rho' \ge \frac{\rho - \delta}{\sqrt{1+u}}, \qquad
    \text{a row leaves: } \rho' \ge \rho - \delta.
 
+Where columns are independent, :math:`\psi_j' = \psi_j \pm v_j^2`, no direction shrinks by more than
+that of the largest :math:`u_j = v_j^2/\psi_j`, which then stands for u.
+
 Such affine bounds compose, so two numbers a component (``shrink``) bound every radius that was
 ever evaluated in it. A radius is kept (``reach``) as it would have had to be before all changes.
 """
@@ -39,12 +42,15 @@ def keep_radius(d: int, slot: int, radius: float, shrink: FloatArray, reach: Flo
 
 
 @inner_borrowing_jit
-def shrink_radii(shrink: FloatArray, square: float, kappa: float, sign: float) -> None:
+def shrink_radii(
+    shrink: FloatArray, square: float, largest: float, kappa: float, sign: float
+) -> None:
     """Account for a row that joins (sign +1.0) or leaves (sign -1.0) a component.
 
-    ``square`` is u, and ``kappa`` the strength of the centre before.
+    ``square`` is u, or the sum of all u_j with the ``largest`` of them; ``kappa`` is the strength
+    of the centre before.
     """
-    factor = 1.0 / math.sqrt(1.0 + square) if sign > 0 else 1.0
+    factor = 1.0 / math.sqrt(1.0 + largest) if sign > 0 else 1.0
     shrink[0] *= factor
     shrink[1] = factor * (shrink[1] + math.sqrt(max(square, 0.0) / (kappa * (kappa + sign))))
 

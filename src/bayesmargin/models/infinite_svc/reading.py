@@ -24,7 +24,7 @@ def read_experts(draw: Draw, problem: Problem) -> list[Expert]:
     seen = problem.with_covariates
     columns = np.flatnonzero(np.full(centres.shape[1], seen)) if isinstance(seen, bool) else seen
     for centre, form in zip(centres, draw.form, strict=False):
-        centre[columns] = _lowest_point(form, len(columns))
+        centre[columns] = _centre(form, len(columns), problem.base.diagonal)
     scaling = problem.scaling
     experts = []
     for size, centre, weights in zip(draw.population, centres, draw.weights, strict=False):
@@ -36,8 +36,10 @@ def read_experts(draw: Draw, problem: Problem) -> list[Expert]:
     return experts
 
 
-def _lowest_point(form: FloatArray, size: int) -> FloatArray:
-    """Where the quadratic form of a component, its squared radius, is zero."""
+def _centre(form: FloatArray, size: int, diagonal: bool) -> FloatArray:
+    """Where the squared radius of a component is zero."""
+    if diagonal:
+        return form[size : 2 * size]
     matrix = np.zeros((size, size))
     matrix[np.tril_indices(size)] = form[: size * (size + 1) // 2]
     slope = form[size * (size + 1) // 2 :][:size]

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.models.infinite_svc.gaussian import fill_features, log_share, refactor
+from bayesmargin.models.infinite_svc.features import fill_features
+from bayesmargin.models.infinite_svc.gaussian import log_share_of, refactor
 from bayesmargin.models.infinite_svc.proposal_rows import Proposal, keep_features, line_of
 from bayesmargin.models.infinite_svc.state import Base, Rows
-from bayesmargin.models.mixtures.dense import dot_row
 
 _LAUNCH_ROWS = 1000
 
@@ -21,10 +21,11 @@ def fill_sides(proposal: Proposal, rows: Rows, base: Base, stride: int) -> None:
     """
     first, second, others, side_of, sides, features = proposal
     for side in range(2):
-        fill_features(rows.covariates[first if side == 0 else second], sides.moment[side])
+        row = rows.covariates[first if side == 0 else second]
+        fill_features(base, row, sides.moment[side])
         sides.population[side] = 1
     for i in range(0, others.shape[0], stride):
-        line, side = line_of(proposal, rows, i), side_of[i]
+        line, side = line_of(proposal, rows, i, base), side_of[i]
         for position in range(features.shape[1]):
             sides.moment[side, position] += features[line, position]
         sides.population[side] += 1
@@ -35,11 +36,10 @@ def fill_sides(proposal: Proposal, rows: Rows, base: Base, stride: int) -> None:
 @inner_borrowing_jit
 def _log_odds(proposal: Proposal, rows: Rows, base: Base, i: int) -> float:
     """Log odds of side 1 for the i-th of the others, by size and predictive density."""
-    sides, line = proposal.sides, line_of(proposal, rows, i)
+    sides, line = proposal.sides, line_of(proposal, rows, i, base)
     odds = 0.0
     for side in range(2):
-        square = max(0.0, dot_row(sides.form, side, proposal.features[line]))
-        odds = log_share(sides, base, side, square) - odds
+        odds = log_share_of(sides, base, side, proposal.features[line]) - odds
     return odds
 
 
@@ -52,7 +52,7 @@ def launch(proposal: Proposal, rows: Rows, base: Base, rounds: int) -> None:
     others, side_of = proposal.others, proposal.side_of
     left, right = rows.covariates[proposal.first], rows.covariates[proposal.second]
     stride = max(1, others.shape[0] // _LAUNCH_ROWS)
-    keep_features(proposal, rows)
+    keep_features(proposal, rows, base)
     for i in range(0, others.shape[0], stride):
         row = rows.covariates[others[i]]
         gap = 0.0

@@ -16,6 +16,7 @@ from bayesmargin.samplers.base import require_choice, require_positive
 CALIBRATED = "calibrated"  # the rule "probability", then a link
 PREDICTIONS = (CALIBRATED, *RULES)
 JOINING = ("cautious", "eager")
+COVARIANCES = ("full", "diag")
 STOCHASTIC = ("ssgnht", "ssgld")
 METHODS = (*STOCHASTIC, "hmc", "gibbs")
 _LEAPFROG_STEPS = 8
@@ -66,18 +67,22 @@ def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
     return method(FEWEST_STEPS), method(steps)
 
 
-def default_sweeps(rows: int, features: int) -> int:
+def default_sweeps(rows: int, features: int, covariance_type: str) -> int:
     """Sweeps over so many rows: partitions of few rows settle late, and cost next to nothing.
 
-    A visit to a row takes time that grows with the square of the features beyond ten of them.
+    A visit to a row takes time that grows beyond ten features: with their square where covariances
+    are full.
 
     Examples
     --------
     >>> from bayesmargin.models.infinite_svc.settings import default_sweeps
-    >>> default_sweeps(400, 2), default_sweeps(4000, 2), default_sweeps(400, 50)
-    (2000, 250, 100)
+    >>> default_sweeps(400, 2, "full"), default_sweeps(400, 50, "full")
+    (2000, 100)
+    >>> default_sweeps(4000, 2, "diag"), default_sweeps(400, 50, "diag")
+    (250, 500)
     """
-    affordable = _VISITS / (rows * max(1.0, (features / 10.0) ** 2))
+    power = 1.0 if covariance_type == "diag" else 2.0
+    affordable = _VISITS / (rows * max(1.0, (features / 10.0) ** power))
     return int(min(MOST_SWEEPS, max(FEWEST_SWEEPS, affordable)))
 
 
@@ -141,6 +146,7 @@ def check_settings(estimator: Any) -> None:
     if estimator.joining is not None:
         require_choice("joining", estimator.joining, JOINING)
     require_choice("prediction", estimator.prediction, PREDICTIONS)
+    require_choice("covariance_type", estimator.covariance_type, COVARIANCES)
     for name, least in (
         ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("extra_degrees", 0), ("groups", 1),
     ):  # fmt: skip

@@ -43,6 +43,18 @@ class Base(NamedTuple):
     student: FloatArray  #: (D + 2,) constants of the predictive density by component size
     weight_scale: float
 
+    @property
+    def diagonal(self) -> bool:
+        """Whether columns are independent; compiled functions know by the class."""
+        return isinstance(self, UncorrelatedBase)
+
+
+class UncorrelatedBase(Base):
+    """The same with independent columns: a NIW of one column for each, of the scatter's diagonal.
+
+    A class of its own, by which compiled functions are chosen (:mod:`.features`).
+    """
+
 
 class Hinge(NamedTuple):
     """Cost c and margin l of the pseudo-likelihood exp(-c (slack)_+)."""
@@ -57,13 +69,13 @@ class Components(NamedTuple):
     population: IntArray  #: (S,) members
     order: IntArray  #: (S,) permutation of the slots, those in use first
     size: IntArray  #: (1,) number of components in use
-    moment: FloatArray  #: (S, F) sum over the members of their quadratic features
-    inverse: FloatArray  #: (S, p, p) inverse of Psi
+    moment: FloatArray  #: (S, F) sum over the members of their features
+    inverse: FloatArray  #: (S, p, p) inverse of Psi, or (S, 1, p) where that is diagonal
     centre: FloatArray  #: (S, p) posterior location m
     log_determinant: FloatArray  #: (S,) log det Psi
     height: FloatArray  #: (S,) log of size times predictive density at the centre
     shrink: FloatArray  #: (S, 2) how radii may have shrunk: now >= shrink[0] * then - shrink[1]
-    form: FloatArray  #: (S, F) coefficients of (x - m)' Psi^-1 (x - m) in the quadratic features
+    form: FloatArray  #: (S, F) what a density needs, in the order of the features
     weights: FloatArray  #: (S, R, n) experts; R = 1 for two classes, else L
     pull: FloatArray  #: (S, R, n) subgradient of sum log psi at the anchor, divided by c
     drift: FloatArray  #: (S, R, n) what rows that came or left in this sweep added to the pull
@@ -101,23 +113,24 @@ class Mixture(NamedTuple):
 
 
 @borrowing_jit
-def feature_count(dimension: int) -> int:
-    """Length of the quadratic features of a vector: products, the vector, the constant."""
-    return dimension * (dimension + 1) // 2 + dimension + 1
+def feature_count(dimension: int, diagonal: bool) -> int:
+    """Length of the features of a vector: products (or squares), the vector, the constant."""
+    products = dimension if diagonal else dimension * (dimension + 1) // 2
+    return products + dimension + 1
 
 
 def empty_components(
-    capacity: int, dimension: int, weight_rows: int, weight_columns: int
+    capacity: int, dimension: int, weight_rows: int, weight_columns: int, diagonal: bool = False
 ) -> Components:
     """Store for ``capacity`` components, none in use."""
-    features = feature_count(dimension)
+    features = feature_count(dimension, diagonal)
     shape = (capacity, weight_rows, weight_columns)
     return Components(
         population=np.zeros(capacity, np.int64),
         order=np.arange(capacity),
         size=np.zeros(1, np.int64),
         moment=np.zeros((capacity, features)),
-        inverse=np.zeros((capacity, dimension, dimension)),
+        inverse=np.zeros((capacity, 1 if diagonal else dimension, dimension)),
         centre=np.zeros((capacity, dimension)),
         log_determinant=np.zeros(capacity),
         height=np.zeros(capacity),
@@ -144,7 +157,8 @@ def grow(components: Components, capacity: int) -> Components:
     """Copy of ``components`` with room for ``capacity``."""
     old = components.population.shape[0]
     _, rows, columns = components.weights.shape
-    larger = empty_components(capacity, components.centre.shape[1], rows, columns)
+    _, lines, dimension = components.inverse.shape
+    larger = empty_components(capacity, dimension, rows, columns, lines != dimension)
     for name in Components._fields:
         source, target = getattr(components, name), getattr(larger, name)
         target[: source.shape[0]] = source

@@ -18,16 +18,17 @@ import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.experts import log_psi_of_scores, winning_option
+from bayesmargin.models.infinite_svc.features import fill_features, log_growth
 from bayesmargin.models.infinite_svc.gaussian import (
     Empty,
-    fill_features,
+    joining,
+    leaving,
     log_share,
     log_share_without,
     surely_below,
 )
 from bayesmargin.models.infinite_svc.radii import keep_radius, least_radius
-from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
-from bayesmargin.models.mixtures.dense import dot_row
+from bayesmargin.models.infinite_svc.state import Base, Components, Hinge, Mixture, Rows
 from bayesmargin.types import FloatArray, IntArray
 
 NEGLIGIBLE = 45.0
@@ -36,7 +37,7 @@ NEGLIGIBLE = 45.0
 class Work(NamedTuple):
     """Scratch of a sweep; S slots and A auxiliary components (at least one)."""
 
-    features: FloatArray  #: (F,) quadratic features of the row
+    features: FloatArray  #: (F,) of the row
     scores: FloatArray  #: (R,)
     log_weight: FloatArray  #: (S + A,)
     fresh_weight: FloatArray  #: (A,)
@@ -90,18 +91,20 @@ def _not_negligible(
 
 
 @inner_borrowing_jit
-def _square(
+def _growth(
     d: int,
     slot: int,
+    base: Base,
+    factor: float,
     form: FloatArray,
     shrink: FloatArray,
     reach: FloatArray,
     features: FloatArray,
 ) -> float:
-    """Squared radius of row d in a component; the radius is kept for later visits."""
-    square = max(0.0, dot_row(form, slot, features))
+    """What row d would add to log det Psi of a component; its radius is kept for later visits."""
+    square, growth = log_growth(base, form, slot, features, factor)
     keep_radius(d, slot, math.sqrt(square), shrink, reach)
-    return square
+    return growth
 
 
 @inner_borrowing_jit
@@ -184,10 +187,11 @@ def stays(d: int, chance: float, own_weight: float, mixture: Mixture, work: Work
     total = 0.0
     for candidate in range(_candidates(d, floor, mixture, work.near)):
         slot = components.order[work.near[candidate]]
-        square = _square(
-            d, slot, components.form, components.shrink, assignment.reach, work.features
-        )
-        weight = log_share(components, base, slot, square)
+        growth = _growth(
+            d, slot, base, joining(components.population[slot], base.strength),
+            components.form, components.shrink, assignment.reach, work.features,
+        )  # fmt: skip
+        weight = log_share(components, base, slot, growth)
         if not weight > floor:
             continue
         if _beaten(d, slot, weight - floor, rows, components.weights, hinge, work.scores):
@@ -211,10 +215,11 @@ def log_weights(d: int, best: float, found: int, mixture: Mixture, work: Work) -
     candidates = _candidates(d, best - NEGLIGIBLE, mixture, near[1:])
     for candidate in range(1, 1 + candidates):
         slot = order[near[candidate]]
-        square = _square(
-            d, slot, components.form, components.shrink, assignment.reach, work.features
-        )
-        share = log_share(components, base, slot, square)
+        growth = _growth(
+            d, slot, base, joining(components.population[slot], base.strength),
+            components.form, components.shrink, assignment.reach, work.features,
+        )  # fmt: skip
+        share = log_share(components, base, slot, growth)
         if share < best - NEGLIGIBLE:
             continue
         value, work.option[found] = _judge(d, slot, rows, components.weights, hinge, work.scores)
@@ -231,11 +236,14 @@ def weigh_own(d: int, mixture: Mixture, work: Work) -> int:
     """Weight of the row's own component in place 0; returns 0 if the row is alone there, else 1."""
     rows, assignment, components, base, hinge = mixture
     own = assignment.slot[d]
-    fill_features(rows.covariates[d], work.features)
+    fill_features(base, rows.covariates[d], work.features)
     if components.population[own] == 1:
         return 0
-    square = _square(d, own, components.form, components.shrink, assignment.reach, work.features)
-    share = log_share_without(components, base, own, square)
+    growth = _growth(
+        d, own, base, leaving(components.population[own], base.strength),
+        components.form, components.shrink, assignment.reach, work.features,
+    )  # fmt: skip
+    share = log_share_without(components, base, own, growth)
     value, work.option[0] = _judge(d, own, rows, components.weights, hinge, work.scores)
     work.log_weight[0] = share + value
     return 1
