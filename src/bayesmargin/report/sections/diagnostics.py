@@ -23,8 +23,7 @@ from bayesmargin.report.markup import (
     verdict,
 )
 from bayesmargin.report.sections import chain_traces
-from bayesmargin.report.sections.weights import moments
-from bayesmargin.types import FloatArray
+from bayesmargin.report.sections.weight_draws import WeightDraws, strength_of, weight_draws
 from bayesmargin.verdict import FEWEST, TOLERATED_BIAS
 
 STRONGEST, WORST = 12, 8  # weights whose traces are shown
@@ -103,9 +102,9 @@ def _checks(found: Any, n_chains: int) -> list[list[Any]]:
         [
             "effective draws, centre", float(np.round(found.min_bulk_ess)),
             _mark(found.min_bulk_ess, found.min_bulk_ess > needed),
-            "Independent draws that the chains are worth, for the weight with the fewest. More "
-            f"than {needed} show that the chains move; with 100 means are accurate to a tenth of "
-            "a standard deviation.",
+            "Independent draws that the chains are worth, in the direction of the weights that has "
+            f"the fewest. More than {needed} show that the chains move; with 100 means are "
+            "accurate to a tenth of a standard deviation.",
         ],
         [
             "effective draws, tails", float(np.round(found.min_tail_ess)),
@@ -138,14 +137,12 @@ def _mark(value: float, good: bool, otherwise: str = "✗ no") -> Markup:
 
 
 def _traces(context: Context) -> Markup:
-    draws = context.estimator.posterior_["coef"]
+    draws = weight_draws(context.estimator)
     if draws.shape[1] < FEWEST:
         return note(f"Fewer than {FEWEST} draws a chain: too few to look at.")
-    draws = draws if draws.ndim == 4 else draws[:, :, None]
-    chosen = _watched(draws)
     panels, rows = [], []
-    for block, feature in chosen:
-        chains = np.asarray(draws[:, :, block, feature], dtype=float)
+    for block, feature in _watched(draws):
+        chains = draws.of([feature])[:, :, block, 0]
         label = context.feature_names[feature]
         if draws.shape[2] > 1:
             label = f"{context.class_names[block]}: {label}"
@@ -157,11 +154,12 @@ def _traces(context: Context) -> Markup:
         panels.append((label, figure(chart, _caption(worst, size))))
         mean, sd = float(chains.mean()), float(chains.std())
         rows.append([Cell(name_of(label)), mean, sd, Cell(f"{worst:.3f}", worst), round(size)])
+    less = " Weights are shown less their mean over the classes." if draws.relative else ""
     return join(
         [
             paragraph(
                 "Good traces look like grass: all chains over the same range, no trend. Shown are "
-                "the weights with the worst R-hat and those that stand out most."
+                f"the weights with the worst R-hat and those that stand out most.{less}"
             ),
             choice("Trace of", panels),
             table("Weights watched", ["weight", "mean", "sd", "R-hat", "effective draws"], rows),
@@ -174,15 +172,14 @@ def _caption(worst: float, size: float) -> str:
     return f"{word}: R-hat {worst:.3f}, {size:,.0f} effective draws. One line a chain."
 
 
-def _watched(draws: FloatArray) -> list[tuple[int, int]]:
+def _watched(draws: WeightDraws) -> list[tuple[int, int]]:
     """Worst and strongest weights as (block, feature); the worst of an even selection."""
     blocks, features = draws.shape[2:]
-    size = blocks * features
-    some = np.unique(np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int))
-    part = np.stack([draws[:, :, k // features, k % features] for k in some], axis=-1)
-    worst = some[np.argsort(-rhat(np.asarray(part, dtype=float)), kind="stable")[:WORST]]
-    mean, sd = moments(draws)
-    strength = (np.abs(mean) / np.maximum(sd, 1e-300)).ravel()
-    strongest = np.argsort(-strength, kind="stable")[:STRONGEST]
-    order = list(dict.fromkeys([*worst.tolist(), *strongest.tolist()]))
-    return [divmod(k, features) for k in order]
+    count = min(features, max(1, LOOKED_AT // blocks))
+    some = np.unique(np.linspace(0, features - 1, count).astype(int))
+    spoilt = -rhat(draws.of(some).reshape(*draws.shape[:2], -1))
+    order = np.argsort(spoilt, kind="stable")[:WORST]
+    worst = [(int(k // len(some)), int(some[k % len(some)])) for k in order]
+    strength = strength_of(*draws.moments()).ravel()
+    strongest = [divmod(int(k), features) for k in np.argsort(-strength, kind="stable")[:STRONGEST]]
+    return list(dict.fromkeys([*worst, *strongest]))

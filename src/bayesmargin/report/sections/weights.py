@@ -16,12 +16,12 @@ from bayesmargin.report.markup import (
     percent,
     table,
 )
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.report.sections.weight_draws import WeightDraws, strength_of, weight_draws
+from bayesmargin.types import FloatArray
 
 EACH = 15  # weights in a picture
 MOST_CLASSES = 30
 LISTED = 200  # weights in the table
-VALUES = 1 << 24  # draws looked at to find the strongest weights
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -35,18 +35,14 @@ def write(context: Context) -> Markup | None:
 
 
 def _linear(context: Context) -> Markup:
-    posterior = context.estimator.posterior_
-    draws = posterior["coef"]
-    if draws.ndim == 3:
-        draws = draws[:, :, None]
-    mean, sd = moments(draws)
-    strength = np.abs(mean) / np.maximum(sd, 1e-300)
+    draws = weight_draws(context.estimator)
+    strength = strength_of(*draws.moments())
     blocks = _blocks(context, draws.shape[2])
     panels, rows = [], []
     share = max(1, LISTED // len(blocks))
     for block, name in blocks:
         order = np.argsort(-strength[block], kind="stable")[: max(EACH, share)]
-        flat = _selected(draws, block, order)
+        flat = draws.of(order)[:, :, block].reshape(-1, len(order))
         quantiles = np.quantile(flat, LEVELS, axis=0)
         names = [context.feature_names[j] for j in order]
         chart = charts.intervals(
@@ -58,23 +54,32 @@ def _linear(context: Context) -> Markup:
         rows += _lines(names, name, flat, quantiles, len(blocks) > 1)
     columns = ["feature", *(["class"] if len(blocks) > 1 else [])]
     columns += ["mean", "sd", "5%", "95%", "sure of its sign"]
-    direction = (
-        f"Positive weights speak for {context.class_names[1]}, negative ones for "
-        f"{context.class_names[0]}."
-        if len(blocks) == 1
-        else "Positive weights speak for the class, negative ones against it."
-    )
     return join(
         [
             paragraph(
-                direction, " Strongest means farthest from zero in units of the posterior "
-                "standard deviation. A weight's size depends on the scale of its feature.",
+                _direction(context, draws), " Strongest means farthest from zero in units of the "
+                "posterior standard deviation. A weight's size depends on the scale of its "
+                "feature.",
             ),
             choice("Weights of", panels),
             table("Strongest weights", columns, rows, filterable=True),
             _rest(strength, rows),
         ]
     )  # fmt: skip
+
+
+def _direction(context: Context, draws: WeightDraws) -> str:
+    """What the sign of a weight means."""
+    if draws.shape[2] == 1:
+        names = context.class_names
+        return f"Positive weights speak for {names[1]}, negative ones for {names[0]}."
+    if not draws.relative:
+        return "Positive weights speak for the class, negative ones against it."
+    return (
+        "Weights are shown less their mean over the classes, since only differences between "
+        "classes matter: positive ones speak for the class more than for the others on average, "
+        "negative ones less."
+    )
 
 
 def _rest(strength: FloatArray, rows: list[list[object]]) -> Markup:
@@ -90,32 +95,6 @@ def _blocks(context: Context, count: int) -> list[tuple[int, str]]:
     if count == 1:
         return [(0, f"{context.class_names[1]} against {context.class_names[0]}")]
     return [(k, context.class_names[k]) for k in range(min(count, MOST_CLASSES))]
-
-
-def moments(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and sd (block, feature) of draws (chain, draw, block, feature), piece by piece.
-
-    Of very many draws an even selection is looked at: it ranks the weights well enough.
-    """
-    flat = draws.reshape(-1, *draws.shape[2:])
-    size = flat[0].size
-    every = max(1, -(-len(flat) * size // (16 * VALUES)))
-    flat = flat[::every]
-    total, square = np.zeros(flat.shape[1:]), np.zeros(flat.shape[1:])
-    shift = np.asarray(flat[0], dtype=float)
-    step = max(1, VALUES // size)
-    for start in range(0, len(flat), step):
-        part = np.asarray(flat[start : start + step], dtype=float) - shift
-        total += part.sum(axis=0)
-        square += (part**2).sum(axis=0)
-    mean = total / len(flat)
-    variance = np.maximum(square / len(flat) - mean**2, 0.0)
-    return mean + shift, np.sqrt(variance)
-
-
-def _selected(draws: FloatArray, block: int, order: IntArray) -> FloatArray:
-    part = draws[:, :, block][:, :, order]
-    return np.asarray(part, dtype=float).reshape(-1, len(order))
 
 
 def _lines(
