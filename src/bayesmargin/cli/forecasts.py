@@ -11,9 +11,10 @@ from bayesmargin.tables.table import listed, word
 def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     """Columns of a table of predictions.
 
-    Beside the class and the probabilities: ``score_sd``, the posterior standard deviation of the
-    score (of more than two classes, of the predicted class), and ``votes``, the share of posterior
-    draws that vote for the predicted class, for models that have them.
+    Beside the class and the probabilities: ``score`` and ``score_sd``, the posterior mean and
+    standard deviation of the score (of more than two classes, of the predicted class's lead over
+    the next), and ``votes``, the share of posterior draws that vote for the predicted class, for
+    models that have them.
     """
     code, probability = judge(estimator, X)
     each = np.arange(len(code))
@@ -24,12 +25,35 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     for k, name in enumerate(estimator.classes_):
         columns[f"p({name})"] = probability[:, k]
     if type(estimator).__name__ == "BayesianLinearSVC":
-        score, sd = estimator.decision_function(X, return_std=True)
-        columns["score"] = score if score.ndim == 1 else score[each, code]
-        columns["score_sd"] = sd if sd.ndim == 1 else sd[each, code]
+        columns["score"], columns["score_sd"] = _score(estimator, X)
     if hasattr(estimator, "predict_votes"):
         columns["votes"] = np.asarray(estimator.predict_votes(X))[each, code]
     return columns
+
+
+def _score(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Score of two classes, or lead of the best of several over the next, with its sd.
+
+    A score alone says little of several classes: the part that they share is not learned from data.
+    """
+    if len(estimator.classes_) == 2:
+        return estimator.decision_function(X, return_std=True)
+    from bayesmargin.leading import leader_of
+    from bayesmargin.models.spread import contrast_variance
+
+    scores = estimator.decision_function(X)
+    leader, each = leader_of(scores), np.arange(len(scores))
+    others = scores.copy()
+    others[each, leader] = -np.inf
+    second = others.argmax(axis=1)
+    rows, draws, first = estimator._rows(X), estimator._draws(), 0
+    deviations = []
+    for part in rows.parts() if hasattr(rows, "parts") else [rows]:
+        here = slice(first, first + part.shape[0])
+        variance = contrast_variance(part, *draws, leader[here])
+        deviations.append(np.sqrt(variance[np.arange(len(variance)), second[here]]))
+        first = here.stop
+    return scores[each, leader] - scores[each, second], np.concatenate(deviations)
 
 
 def judge(estimator: Any, X: Any) -> tuple[Any, Any]:

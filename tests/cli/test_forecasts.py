@@ -1,0 +1,34 @@
+"""Figures of a table of predictions against the draws they come from."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from bayesmargin import BayesianLinearSVC
+from bayesmargin.cli.forecasts import forecast
+from bayesmargin.rows import open_rows
+
+
+@pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
+def test_score_of_several_classes_is_the_lead_over_the_next(multi_class, tmp_path):
+    """What the classes share, of which only the prior knows, is no part of how sure it is."""
+    X, y = load_iris(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BayesianLinearSVC(n_draws=150, multi_class=multi_class, random_state=0).fit(X, y)
+    coef, intercept = model.posterior_.flat("coef"), model.posterior_.flat("intercept")
+    scores = np.einsum("sbf,nf->nsb", coef, X) + intercept
+    best, second = np.argsort(-scores.mean(axis=1), axis=1)[:, :2].T
+    each = np.arange(len(X))
+    lead = scores[each, :, best] - scores[each, :, second]
+    found = forecast(model, X)
+    np.testing.assert_allclose(found["score"], lead.mean(axis=1), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found["score_sd"], lead.std(axis=1, ddof=1), rtol=1e-6)
+    sure = found["score"] > 4.0 * found["score_sd"]
+    assert sure.sum() > 10
+    assert (found["votes"][sure] > 0.98).all()
+    np.save(tmp_path / "rows.npy", X)
+    piecewise = forecast(model, open_rows(tmp_path / "rows.npy"))
+    np.testing.assert_allclose(piecewise["score_sd"], found["score_sd"], rtol=1e-6)
