@@ -1,13 +1,17 @@
 """Figures of a table of predictions against the draws they come from."""
 
+import datetime
 import warnings
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.cli.forecasts import forecast
+from bayesmargin.cli.output import plain
 from bayesmargin.rows import open_rows
 
 
@@ -32,3 +36,17 @@ def test_score_of_several_classes_is_the_lead_over_the_next(multi_class, tmp_pat
     np.save(tmp_path / "rows.npy", X)
     piecewise = forecast(model, open_rows(tmp_path / "rows.npy"))
     np.testing.assert_allclose(piecewise["score_sd"], found["score_sd"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (pd.Timestamp("2024-02-03 04:05"), "2024-02-03 04:05:00"),
+        (datetime.date(2024, 2, 3), "2024-02-03"),
+        (Decimal("1.10"), "1.10"),
+        (pd.NA, None),
+        (pd.NaT, None),
+    ],
+)
+def test_names_of_rows_in_json_are_what_csv_files_have(value, written):
+    assert plain([value]) == [written]

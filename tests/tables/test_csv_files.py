@@ -1,5 +1,7 @@
 """CSV files with more or fewer names than columns: row numbers, row names, stray separators."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -95,3 +97,10 @@ def test_compressions_that_are_not_read_are_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"PK\x03\x04 this is not text\n")
     with pytest.raises(DataError, match=r"unpack it"):
         read_table(tmp_path / name, labelled=False)
+
+
+def test_a_pipe_is_refused_in_words(tmp_path):
+    """Its first line would be gone when the rows are read."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match=r"pipe is a pipe or a device, .*: save it"):
+        read_table(tmp_path / "pipe", Reading(format="csv", target="y"))

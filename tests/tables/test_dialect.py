@@ -54,3 +54,32 @@ def test_a_separator_that_was_given_is_used(tmp_path):
     np.save(tmp_path / "t.npy", np.eye(2))
     with pytest.raises(DataError, match=r"--separator is for CSV and TSV files, and .* is npy"):
         read_table(tmp_path / "t.npy", Reading(separator=";"), labelled=False)
+
+
+@pytest.mark.parametrize("value", ["0,455", "-0,455", "1234,567"])
+def test_three_decimals_that_are_no_thousands(tmp_path, value):
+    """A thousand has no zero before its comma, and no more than three digits."""
+    (tmp_path / "t.csv").write_text(f"a;sold\n{value};y\n1,234;n\n")
+    table = read_table(tmp_path / "t.csv", Reading(target="sold"))
+    assert table.data["a"].tolist() == [float(value.replace(",", ".")), 1.234]
+
+
+def test_columns_known_as_numbers_follow_the_other_columns(tmp_path):
+    """A row to predict may have three decimals by chance."""
+    (tmp_path / "t.csv").write_text("a;b;c\n1,234;8421,5;1,234\n")
+    table = read_table(tmp_path / "t.csv", labelled=False, numeric={"a", "b"})
+    assert table.data.iloc[0].tolist() == [1.234, 8421.5, "1,234"]
+    (tmp_path / "t.csv").write_text("a;b;c\n1,234;8421;1,234\n")
+    table = read_table(tmp_path / "t.csv", labelled=False, numeric={"a", "b"})
+    assert table.data["a"].tolist() == ["1,234"]
+
+
+def test_points_among_commas_are_told_of(tmp_path):
+    text = "price;count;sold\n12,50;1.234;y\n3,75;987;n\n"
+    (tmp_path / "t.csv").write_text(text)
+    table = read_table(tmp_path / "t.csv", Reading(target="sold"))
+    (remark,) = table.remarks
+    assert "'count' has decimal points where 'price' has decimal commas: 1.234 is read" in remark
+    for other in (text.replace("12,50", "12.50").replace("3,75", "3.75"), text.replace(".", "")):
+        (tmp_path / "t.csv").write_text(other)
+        assert read_table(tmp_path / "t.csv", Reading(target="sold")).remarks == []

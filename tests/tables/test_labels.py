@@ -6,7 +6,7 @@ import pytest
 from bayesmargin.cli.as_is import open_as_is
 from bayesmargin.errors import DataError
 from bayesmargin.tables import Reading, read_table
-from bayesmargin.tables.labels import look_alikes
+from bayesmargin.tables.labels import look_alikes, unwatched
 
 WORDS = ["New York", "Bern", "New York", "Zürich"]
 
@@ -71,3 +71,14 @@ def test_labels_that_look_alike_are_told():
     assert look_alikes(np.array(["yes", "no"])) == []
     assert look_alikes(np.array([1, 2, 1])) == []
     assert look_alikes(np.array([True, False])) == []
+
+
+def test_classes_of_which_no_row_is_held_out():
+    labels = np.array(["sky", "sea", "rare"])[[0] * 20 + [1] * 20 + [2]]
+    assert unwatched(labels, labels[:1]) == [
+        "no rows of the classes 'rare' (1), 'sea' (20) are held out: the accuracy tells nothing of "
+        "them"
+    ]
+    assert unwatched(labels, labels) == []
+    (remark,) = unwatched(labels, labels[:0])
+    assert remark.startswith("no rows are held out: ")

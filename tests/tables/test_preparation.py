@@ -107,6 +107,43 @@ def test_unknown_levels_missing_columns_and_wrong_kinds():
         ColumnPreparation().fit(columns(x=[1, 1]))
 
 
+@pytest.mark.parametrize("form", ["%Y/%m/%d", "%m/%d/%y", "%d-%b-%Y", "%d-%m-%Y", "%B %d, %Y"])
+def test_dates_however_written_are_refused_unless_they_are_categories(form):
+    days = pd.date_range("2024-01-01", periods=40).strftime(form).repeat(3)
+    with pytest.raises(DataError, match=r"holds dates such as .* or pass --categorical day"):
+        ColumnPreparation().fit(columns(day=days, size=np.arange(120.0)))
+    learned = ColumnPreparation(categorical=["day"]).fit(
+        columns(day=days, size=np.arange(120.0) ** 2)
+    )
+    assert len(learned.feature_names) == 41
+
+
+@pytest.mark.parametrize(
+    "words", [["may", "june"], ["1/2", "3/4"], ["10.1", "10.2"], ["4-door", "2-door"]]
+)
+def test_words_like_dates_are_categories(words):
+    learned = ColumnPreparation().fit(columns(kind=words * 20, size=np.arange(40.0) ** 2))
+    assert len(learned.feature_names) == 3
+
+
+def test_columns_without_values_are_named():
+    table = columns(size=[1.0, 2.0, 3.0], void=[np.nan] * 3)
+    with pytest.raises(DataError, match=r"'void' 3 \(all: --drop void\)"):
+        ColumnPreparation().fit(table)
+    with pytest.raises(DataError, match=r"so none is left: 'void' 3 \(all: --drop void\)"):
+        ColumnPreparation(missing="drop").fit(table)
+
+
+def test_values_filled_into_new_rows_are_told_of():
+    known = columns(size=[1.0, 2.0, np.nan], kind=["a", "b", "a"])
+    learned = ColumnPreparation(missing="median").fit(known)
+    new = columns(size=[np.nan, np.nan], kind=["a", None], other=[np.nan, 1.0])
+    assert learned.gaps(new) == ["missing values filled in: 'size' 2 (all), 'kind' 1"]
+    assert learned.gaps(known.take([0, 1])) == []
+    refusing = ColumnPreparation().fit(known.take([0, 1]))
+    assert refusing.gaps(new) == []
+
+
 def test_dates_of_every_kind_are_refused():
     days = pd.date_range("2024-01-01", periods=3)
     for values in (days, days.date, days.astype(str), ["1.2.2024", "12.3.2024", "9.9.2024"]):

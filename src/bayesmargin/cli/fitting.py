@@ -75,7 +75,7 @@ def run_fit(request: FitRequest, output: Output) -> int:
 def gather(request: FitRequest, estimator: Any) -> Material:
     """Read the data, hold rows out and prepare both parts."""
     from bayesmargin.tables import Reading, read_table
-    from bayesmargin.tables.labels import look_alikes
+    from bayesmargin.tables.labels import look_alikes, unwatched
 
     asked = request.absolute()
     reading = Reading.from_json({**request.reading, "labels": request.labels})
@@ -90,6 +90,8 @@ def gather(request: FitRequest, estimator: Any) -> Material:
     preparation.fit(training)
     rows = prepared(training, preparation, estimator, drop=True)
     remarks = [*table.remarks, *look_alikes(table.labels), *preparation.remarks]
+    if request.validation:
+        remarks += unwatched(table.labels, [] if held is None else held.labels)
     apart = None if held is None else prepared(held, preparation, estimator, drop=True)
     if apart is not None:
         remarks += [f"held-out rows: {r}" for r in apart.remarks if r not in table.remarks]

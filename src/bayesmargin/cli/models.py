@@ -92,7 +92,12 @@ class SavedModel:
             )
         preparation = self.preparation
         texts = getattr(preparation, "text_columns", ())
-        table = read_table(data, reading, labelled=labelled, named=named, as_text=texts)
+        numbers = getattr(preparation, "number_columns", ())
+        table = read_table(
+            data, reading, labelled=labelled, named=named, as_text=texts, numeric=numbers
+        )
+        if preparation is not None and preparation.kind == table.kind:
+            table.remarks.extend(preparation.gaps(table))
         return prepared(table, preparation, self.estimator, drop=labelled)
 
 

@@ -156,4 +156,5 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):
         return value
-    return str(value) if isinstance(value, Path) else repr(value)
+    missing = type(value).__name__ in ("NAType", "NaTType")  # of pandas, not imported for this
+    return None if missing else str(value)

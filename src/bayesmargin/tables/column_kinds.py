@@ -10,8 +10,12 @@ import numpy as np
 from bayesmargin.errors import DataError
 from bayesmargin.tables.table import word
 
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 DATE = re.compile(
-    r"\s*\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?\s*$|\s*\d{1,2}[./]\d{1,2}[./]\d{4}"
+    r"\s*(?:\d{4}([-/.])\d{1,2}\1\d{1,2}([ T]\d{1,2}:\d{2}.*)?\s*$"
+    r"|\d{1,2}([-./])\d{1,2}\3\d{4}|\d{1,2}/\d{1,2}/\d{2}\b"
+    rf"|\d{{1,2}}[-/ .]*{_MONTH}[-/ ,]*\d{{2,4}}\b|{_MONTH} *\d{{1,2}}[ ,]+\d{{4}}\b)",
+    re.IGNORECASE,
 )
 TRUTH = {"True": 1.0, "False": 0.0}
 LARGEST = 1e100  # of a number, whose square is one too
@@ -66,11 +70,12 @@ def learn_column(series: Any, name: str, scale: bool, categorical: bool) -> Colu
     missing = int(series.isna().sum())
     if missing == len(series):
         return Column(name, "constant", missing=missing)
-    if _is_date(series):
+    if not categorical and _is_date(series):
         example = series.dropna().iloc[0]
         raise DataError(
             f"column {name!r} holds dates such as {example}: derive numbers or categories from it "
-            f"(a year, a weekday, days since a start), or leave it out with --drop {quote(name)}"
+            f"(a year, a weekday, days since a start), leave it out with --drop {quote(name)}, or "
+            f"pass --categorical {quote(name)} if few of them come again and again"
         )
     if not categorical and types.is_bool_dtype(series.dtype):
         return _learn_numbers(name, series.astype(float), missing, scale)

@@ -68,7 +68,10 @@ class ColumnPreparation(Preparation):
         refuse_strays(frame, table.source, self.categorical)
         self._refuse_missing(frame, table.source, new=False)
         if self.missing == "drop" and not _full(frame).any():
-            raise DataError(f"every row of {table.source} has a missing value: none is left")
+            lacking = _counted(_missing_counts(frame), len(frame), new=False)
+            raise DataError(
+                f"every row of {table.source} has a missing value, so none is left: {lacking}"
+            )
         self._noted = [*_notes_on_missing(frame, self.missing), *_notes_on_numbers(frame)]
 
     def fit(self, table: Table) -> "ColumnPreparation":
@@ -116,7 +119,13 @@ class ColumnPreparation(Preparation):
         advice += "None and null are missing values, too)"
         if new:
             advice = "fill them in, or fit the model with --missing median"
-        raise DataError(f"{source} has missing values: {_counted(lacking)}; {advice}")
+        told = _counted(lacking, len(frame), new)
+        raise DataError(f"{source} has missing values: {told}; {advice}")
+
+    def gaps(self, table: Table) -> list[str]:
+        """Remarks on values of new rows that are filled in."""
+        used = [c.name for c in self.columns if c.kind != "constant" and c.name in table.data]
+        return _notes_on_missing(table.data[used], "median") if self.missing == "median" else []
 
     def transform(self, table: Table, remarks: list[str] | None = None) -> Any:
         """Matrix of rows, dense, or CSR when categories have many levels."""
@@ -144,6 +153,11 @@ class ColumnPreparation(Preparation):
                 matrix[:, first] = (numbers - column.center) / column.spread
             first += column.width
         return matrix.joined() if isinstance(matrix, _Pieces) else matrix
+
+    @property
+    def number_columns(self) -> list[str]:
+        """Columns that hold numbers, also where a file writes them with decimal commas."""
+        return [column.name for column in self.columns if column.kind == "number"]
 
     @property
     def text_columns(self) -> list[str]:
@@ -245,9 +259,10 @@ def _notes_on_missing(frame: Any, missing: str) -> list[str]:
     if not lacking:
         return []
     if missing == "median":
-        return [f"missing values filled in: {_counted(lacking)}"]
+        return [f"missing values filled in: {_counted(lacking, len(frame))}"]
     dropped = int((~_full(frame)).sum())
-    return [f"{count(dropped, 'row')} with missing values dropped: {_counted(lacking)}"]
+    told = _counted(lacking, len(frame))
+    return [f"{count(dropped, 'row')} with missing values dropped: {told}"]
 
 
 def _notes_on_numbers(frame: Any) -> list[str]:
@@ -264,6 +279,12 @@ def _missing_counts(frame: Any) -> dict[str, int]:
     return {str(name): int(number) for name, number in counts.items() if number}
 
 
-def _counted(lacking: dict[str, int]) -> str:
-    shown = ", ".join(f"{name!r} {number:,}" for name, number in list(lacking.items())[:8])
+def _counted(lacking: dict[str, int], n_rows: int, new: bool = True) -> str:
+    """Names and numbers; of columns of training rows without any value, what to do with them."""
+
+    def told(name: str, number: int) -> str:
+        all_of_them = " (all)" if new else f" (all: --drop {quote(name)})"
+        return f"{name!r} {number:,}{all_of_them if number == n_rows else ''}"
+
+    shown = ", ".join(told(name, number) for name, number in list(lacking.items())[:8])
     return shown if len(lacking) <= 8 else f"{shown} and {len(lacking) - 8} more columns"

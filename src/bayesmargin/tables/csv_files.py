@@ -28,12 +28,14 @@ def read_csv(
     as_text: Collection[str] = (),
     separator: str | None = None,
     literal: Collection[str] = (),
+    numeric: Collection[str] = (),
 ) -> tuple[Any, list[str]]:
     """Data frame of a CSV or TSV file, which may be compressed, and what is odd about it.
 
     Where the usual separator leaves the first line in one piece, it is taken from that line.
     Columns in ``as_text`` are words, also where they look like numbers; those that are ``literal``
-    have no missing values either: ``NA`` is somebody's name.
+    have no missing values either: ``NA`` is somebody's name. Those known to be ``numeric`` may have
+    decimal commas where others have.
     """
     import lzma
 
@@ -54,7 +56,8 @@ def read_csv(
         }
         frame, remarks = _read(path, how)
         if usual != ",":
-            frame = with_decimal_points(frame, {*as_text, *literal})
+            frame, odd = with_decimal_points(frame, {*as_text, *literal}, numeric)
+            remarks += odd
         return frame, remarks
     except DataError:
         raise

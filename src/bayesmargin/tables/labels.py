@@ -57,6 +57,24 @@ def look_alikes(labels: Any) -> list[str]:
     ]
 
 
+def unwatched(labels: Any, held_out: Any) -> list[str]:
+    """Remarks about classes too small for the share of their rows that was to be held out."""
+    if not len(held_out):
+        return ["no rows are held out: every class is too small for the share that was asked for"]
+    names, counts = np.unique(labels, return_counts=True)
+    watched = set(np.unique(held_out).tolist())
+    small = [
+        f"{str(name)!r} ({number:,})"
+        for name, number in zip(names.tolist(), counts.tolist(), strict=True)
+        if name not in watched
+    ]
+    if not small:
+        return []
+    shown = ", ".join(small[:8]) + (f" and {len(small) - 8} more" if len(small) > 8 else "")
+    what = "the class" if len(small) == 1 else "the classes"
+    return [f"no rows of {what} {shown} are held out: the accuracy tells nothing of them"]
+
+
 def whole_numbers(words: Any) -> Any:
     """Words as whole numbers, when all of them are."""
     try:

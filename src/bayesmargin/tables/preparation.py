@@ -40,6 +40,10 @@ class Preparation(ABC):
     def summary(self) -> dict[str, Any]:
         """What was done, for people and for JSON."""
 
+    def gaps(self, table: Table) -> list[str]:
+        """Remarks on values of new rows that are filled in; nothing is unless columns are."""
+        return []
+
     def complete(self, table: Table) -> Any:
         """Mask of the rows that can be used; all of them unless rows are dropped."""
         return np.ones(len(table), dtype=bool)

@@ -80,6 +80,7 @@ def read_table(
     labelled: bool = True,
     named: bool = True,
     as_text: Any = (),
+    numeric: Any = (),
 ) -> Table:
     r"""Read a file or folder into memory.
 
@@ -96,6 +97,8 @@ def read_table(
         Likewise for the column of row names.
     as_text : collection of str
         Columns to read as text even where they look like numbers.
+    numeric : collection of str
+        Columns known to hold numbers.
 
     Examples
     --------
@@ -111,6 +114,8 @@ def read_table(
     path, reading = Path(path), reading or Reading()
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
+    if not (path.is_file() or path.is_dir()):
+        raise DataError(f"{path} is a pipe or a device, and files are read more than once: save it")
     form = format_of(path, reading.format)
     if reading.separator is not None and form not in SEPARATORS:
         raise DataError(f"--separator is for CSV and TSV files, and {path} is {form}")
@@ -121,7 +126,7 @@ def read_table(
         if form == "parquet":
             frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None}, texts)
         else:
-            frame, remarks = read_csv(path, form, texts, reading.separator, literal)
+            frame, remarks = read_csv(path, form, texts, reading.separator, literal, numeric)
         table = split_columns(frame, reading, str(path), labelled, named)
         table.remarks[:0] = remarks
     else:
