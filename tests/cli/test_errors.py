@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+import signal
 import warnings
 
 import numpy as np
@@ -225,6 +226,31 @@ def test_an_interrupt_before_any_draw_writes_no_model(people, tmp_path, monkeypa
     assert not (tmp_path / "m").exists()
     message = failing(130, *words, "--checkpoint", tmp_path / "ck")
     assert f"bayesmargin resume {tmp_path / 'ck'}" in message
+
+
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])
+def test_a_request_to_end_is_heeded_like_an_interrupt(people, tmp_path, monkeypatch, ctrl_c):
+    """Schedulers send SIGTERM and wait for a while; shells have jobs behind them ignore Ctrl-C."""
+    from bayesmargin import BayesianLinearSVC
+
+    unheeded = []
+
+    def told_to_end(self, X, y):
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError("the fit went on")
+
+    monkeypatch.setattr(BayesianLinearSVC, "fit", told_to_end)
+    words = ["fit", people.csv, "--target", "income", "--id", "name", "-o", tmp_path / "m"]
+    before = signal.signal(signal.SIGTERM, lambda number, frame: unheeded.append(number))
+    usual = signal.signal(signal.SIGINT, ctrl_c)
+    try:
+        assert "interrupted" in failing(130, *words)
+        assert not unheeded
+        signal.raise_signal(signal.SIGTERM)
+        assert unheeded == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, usual)
 
 
 def test_an_interrupt_while_sampling_keeps_the_draws(people, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from bayesmargin.cli.request import (
     require_own_checkpoint,
 )
 from bayesmargin.cli.stamps import stamps_of
+from bayesmargin.cli.stopping import stoppable
 from bayesmargin.cli.trust import diagnostics_document, trust
 
 
@@ -145,7 +146,7 @@ def _sample(estimator: Any, material: Material, request: FitRequest, output: Out
     known = None if held is None else (held.X, held.y)
     rows = material.training
     try:
-        with output.catching_warnings(), watching(shown, known):
+        with output.catching_warnings(), watching(shown, known), stoppable():
             estimator.fit(rows.X) if request.as_is else estimator.fit(rows.X, rows.y)
     except KeyboardInterrupt as error:
         raise CommandError(_how_to_go_on(request), INTERRUPTED) from error
@@ -160,7 +161,7 @@ def _sample(estimator: Any, material: Material, request: FitRequest, output: Out
 
 def _how_to_go_on(request: FitRequest) -> str:
     if request.checkpoint is None:
-        return "interrupted before there was a draw; no model was written"
+        return "interrupted; no model was written (a fit with --checkpoint FOLDER can be resumed)"
     return f"interrupted{_resume(request)}"
 
 

@@ -46,11 +46,11 @@ def _score(estimator: Any, X: Any) -> tuple[Any, Any]:
     others = scores.copy()
     others[each, leader] = -np.inf
     second = others.argmax(axis=1)
-    rows, draws, first = estimator._rows(X), estimator._draws(), 0
-    deviations = []
+    rows, (coef, intercept) = estimator._rows(X), estimator._draws()
+    deviations, first = [], 0
     for part in rows.parts() if hasattr(rows, "parts") else [rows]:
         here = slice(first, first + part.shape[0])
-        variance = contrast_variance(part, *draws, leader[here])
+        variance = contrast_variance(part, coef, intercept, leader[here])
         deviations.append(np.sqrt(variance[np.arange(len(variance)), second[here]]))
         first = here.stop
     return scores[each, leader] - scores[each, second], np.concatenate(deviations)
