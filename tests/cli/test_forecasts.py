@@ -10,8 +10,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.cli.failures import CommandError
 from bayesmargin.cli.forecasts import forecast
 from bayesmargin.cli.output import plain
+from bayesmargin.cli.predict import write
 from bayesmargin.rows import open_rows
 
 
@@ -50,3 +52,20 @@ def test_score_of_several_classes_is_the_lead_over_the_next(multi_class, tmp_pat
 )
 def test_names_of_rows_in_json_are_what_csv_files_have(value, written):
     assert plain([value]) == [written]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_a_full_disk_leaves_the_predictions_that_were_there(tmp_path, ending):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / f"out.{ending}"
+    write({"row": [1, 2], "predicted": ["a", "b"]}, path)
+    before = path.read_bytes()
+    most, limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limit))
+    try:
+        with pytest.raises(CommandError, match=rf"out\.{ending} could not be written \(.*File too"):
+            write({"row": np.random.default_rng(0).random(50_000)}, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit))
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == [path.name]

@@ -68,16 +68,26 @@ def predict(
 
 
 def write(columns: dict[str, Any], path: Path) -> None:
-    """Write columns in the format that the name of the file asks for."""
+    """Write columns in the format that the name of the file asks for; whole or not at all."""
+    from bayesmargin.cli.failures import CommandError
+    from bayesmargin.saving.files import whole_file
+
+    try:
+        with whole_file(path) as draft:
+            _write(columns, draft, path.suffix)
+    except OSError as error:
+        raise CommandError(f"{path} could not be written ({error.strerror or error})") from error
+
+
+def _write(columns: dict[str, Any], path: Path, form: str) -> None:
     import json
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".json":
+    if form == ".json":
         path.write_text(json.dumps(_records(columns), indent=1) + "\n", encoding="utf-8")
-    elif path.suffix == ".jsonl":
+    elif form == ".jsonl":
         lines = [json.dumps(record) for record in _records(columns)]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    elif path.suffix == ".parquet":
+    elif form == ".parquet":
         from bayesmargin.errors import DataError
 
         try:
@@ -87,7 +97,7 @@ def write(columns: dict[str, Any], path: Path) -> None:
                 'Parquet files need pyarrow: pip install "bayesmargin[files]"'
             ) from error
     else:
-        _frame(columns).to_csv(path, sep="\t" if path.suffix == ".tsv" else ",", index=False)
+        _frame(columns).to_csv(path, sep="\t" if form == ".tsv" else ",", index=False)
 
 
 def _frame(columns: dict[str, Any]) -> Any:

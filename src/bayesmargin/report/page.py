@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,7 @@ import bayesmargin
 from bayesmargin.report.context import Context, make_context
 from bayesmargin.report.markup import Markup, join, number, percent, tag, verdict
 from bayesmargin.report.sections import SECTIONS, accuracy, diagnostics, reliability
+from bayesmargin.saving.files import whole_file
 
 
 def write_report(
@@ -74,13 +74,8 @@ def write_report(
         )
     documents: Any = extras
     text = page_of(make_context(estimator, documents, data))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(target) as draft:
+        draft.write_text(text, encoding="utf-8")
     return target
 
 

@@ -139,3 +139,29 @@ def replacing(path: Path) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A place to write a file, which takes the path's name when it is whole.
+
+    Where writing fails, for want of room on the disk, what was there before is still there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesmargin.saving.files import whole_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(pathlib.Path(folder, "made", "page.txt")) as draft:
+    ...         _ = draft.write_text("all of it")
+    ...     pathlib.Path(folder, "made", "page.txt").read_text()
+    'all of it'
+    """
+    target = path.resolve()  # a link stays one
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        yield draft
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
