@@ -1,5 +1,6 @@
 """Whether forecasts come true as often as they say: the reliability curve and its error."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,19 @@ def curve_of(chance: FloatArray, event: FloatArray, bins: int | None = None) -> 
     count = np.array([len(part) for part in parts], dtype=float)
     forecast = np.array([chance[part].mean() for part in parts])
     observed = np.array([event[part].mean() for part in parts])
-    return Curve(forecast, observed, np.sqrt(observed * (1.0 - observed) / count), count)
+    error = np.array([error_of(o, n) for o, n in zip(observed.tolist(), count, strict=True)])
+    return Curve(forecast, observed, error, count)
+
+
+def error_of(share: float, count: float) -> float:
+    """Standard error of a share of cases.
+
+    Where all or none are counted, the formula would claim certainty: one case of each kind more
+    is counted then.
+    """
+    if share in (0.0, 1.0):
+        share, count = (share * count + 1.0) / (count + 2.0), count + 2.0
+    return math.sqrt(share * (1.0 - share) / count)
 
 
 def events_and_chances(

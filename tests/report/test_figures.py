@@ -29,6 +29,15 @@ def test_figures_of_accuracy_and_calibration():
     assert curve_of(chance, np.zeros(1000)).calibration_error == pytest.approx(0.5)
 
 
+def test_few_cases_prove_no_certainty_in_a_bin():
+    """Twelve failures in a row leave room for a chance of one in ten."""
+    curve = curve_of(np.r_[np.full(12, 0.1), np.full(12, 0.5)], np.zeros(24), 2)
+    assert curve.observed.tolist() == [0.0, 0.0]
+    assert curve.error == pytest.approx([np.sqrt(1 / 14 * 13 / 14 / 14)] * 2)
+    usual = curve_of(np.full(8, 0.3), np.array([1.0] * 2 + [0.0] * 6), 1)
+    assert usual.error == pytest.approx([np.sqrt(0.25 * 0.75 / 8)])
+
+
 def test_expected_error_of_perfect_forecasts():
     """The simulated bound is passed by about one in twenty perfect forecasters."""
     rng = np.random.default_rng(1)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from bayesmargin.reliability import error_of
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.markup import (
     Cell,
@@ -36,17 +37,6 @@ def headline(held: HeldOut) -> tuple[float, float]:
     """Accuracy and its standard error."""
     right = float(np.mean(held.predicted == held.truth))
     return right, error_of(right, len(held.truth))
-
-
-def error_of(share: float, count: int) -> float:
-    """Standard error of a share of cases.
-
-    Where all or none are counted, the formula would claim certainty: one case of each kind more
-    is counted then.
-    """
-    if share in (0.0, 1.0):
-        share, count = (share * count + 1.0) / (count + 2.0), count + 2
-    return math.sqrt(share * (1.0 - share) / count)
 
 
 def _single(context: Context, held: HeldOut) -> Markup:
