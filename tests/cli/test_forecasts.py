@@ -15,6 +15,8 @@ from bayesmargin.cli.forecasts import forecast
 from bayesmargin.cli.output import plain
 from bayesmargin.cli.predict import write
 from bayesmargin.rows import open_rows
+from bayesmargin.saving import write_model
+from tests.cli.conftest import answer
 
 
 @pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -69,3 +71,22 @@ def test_a_full_disk_leaves_the_predictions_that_were_there(tmp_path, ending):
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit))
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == [path.name]
+
+
+def test_models_and_documents_saved_from_python(tmp_path):
+    """Columns are found by name, and a preparation of one's own is left alone, and told of."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BayesianLinearSVC(n_draws=60, random_state=0).fit(X, y)
+    write_model(model, tmp_path / "m", extras={"preparation": {"columns": ["age", "tenure"]}})
+    X[X.columns[::-1]].assign(kind=y).to_csv(tmp_path / "new.csv", index=False)
+    said = answer("predict", tmp_path / "m", tmp_path / "new.csv")
+    assert [row["predicted"] for row in said["predictions"]] == model.predict(X).tolist()
+    (warning,) = said["warnings"]
+    assert "a preparation that bayesmargin fit did not make: columns are read as" in warning
+    assert answer("info", tmp_path / "m")["preparation"] is None
+    judged = answer("evaluate", tmp_path / "m", tmp_path / "new.csv", "--target", "kind")
+    assert judged["accuracy"] == pytest.approx(model.score(X, y))
+    words = ("report", tmp_path / "m", "--data", tmp_path / "new.csv", "--target", "kind")
+    assert answer(*words)["rows"] == 150

@@ -44,16 +44,23 @@ class SavedModel:
 
     @property
     def preparation(self) -> Any:
-        """The preparation saved with it, or None."""
+        """The preparation saved with it, or None; documents of other programs are none."""
         from bayesmargin.tables import Preparation
 
         stored = self.extras.get("preparation")
-        return None if stored is None else Preparation.from_json(stored)
+        return None if stored is None or self.foreign else Preparation.from_json(stored)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the preparation is a document of somebody's own, saved from Python."""
+        stored = self.extras.get("preparation")
+        ours = bool(self.fit_record) or (isinstance(stored, dict) and "kind" in stored)
+        return stored is not None and not ours
 
     @property
     def feature_names(self) -> list[str] | None:
         """Names of the columns that the model reads, where known."""
-        if self.extras.get("preparation") is not None:
+        if self.preparation is not None:
             return self.preparation.feature_names
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
@@ -98,6 +105,11 @@ class SavedModel:
         )
         if preparation is not None and preparation.kind == table.kind:
             table.remarks.extend(preparation.gaps(table))
+        if self.foreign:
+            table.remarks.append(
+                f"{self.path} has a preparation that bayesmargin fit did not make: columns are "
+                "read as they are"
+            )
         return prepared(table, preparation, self.estimator, drop=labelled)
 
 
@@ -156,14 +168,17 @@ def _plain_matrix(table: Any, estimator: Any) -> Any:
     if table.kind == "text":
         raise DataError("the model was saved without a vocabulary: it cannot read documents")
     import numpy as np
+    import pandas
 
-    names = getattr(estimator, "feature_names_in_", None)
-    names = list(table.data) if names is None else list(names)
+    known = getattr(estimator, "feature_names_in_", None)
+    names = list(table.data) if known is None else list(known)
     lost = [name for name in names if name not in table.data]
     if lost:
         raise DataError(f"{table.source} has no column {lost[0]!r}, which the model needs")
     columns = [as_numbers(table.data[name], name, table.source) for name in names]
-    return np.column_stack(columns)
+    if known is None:
+        return np.column_stack(columns)
+    return pandas.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _rows_as_is(data: Path, reading: Any, estimator: Any) -> Rows:
