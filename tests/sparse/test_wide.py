@@ -1,5 +1,7 @@
 """Wide problems: the scaled thermostat against the exact reduction to the span of the rows."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -110,6 +112,31 @@ def test_the_span_of_the_rows_loses_nothing_beside_a_column_in_the_millions(larg
     np.testing.assert_allclose(inside @ space.basis.T, rows, atol=1e-15 * 40 * large)
     unit = space.basis.T @ space.basis
     np.testing.assert_allclose(unit, np.eye(len(unit)), atol=1e-6)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_equal_rows_of_several_classes_and_empty_rows_do_not_widen_the_span(dense):
+    matrix, label = text_like(n_rows=40)
+    matrix = sparse.vstack([matrix, matrix[:5], sparse.csr_array((2, 900))], format="csr")
+    label = np.concatenate([label, 1 - label[:5], [0, 1]])
+    space = row_space(problem_of(matrix, label, dense=dense, intercept=False))
+    assert space.problem.n_weights == 40
+    inside = space.problem.source.take(np.arange(47))
+    np.testing.assert_allclose(inside @ inside.T, (matrix @ matrix.T).toarray(), atol=1e-12)
+    weights, _ = space.lift(np.ones((1, 3, 40)), np.random.default_rng(0))
+    np.testing.assert_allclose(weights[0] @ matrix.T, np.ones((3, 40)) @ inside.T, atol=1e-5)
+
+
+def test_the_span_of_sparse_rows_is_never_written_out():
+    matrix, label = text_like(n_rows=200, n_columns=50_000)
+    matrix = sparse.vstack([matrix, matrix[:1]], format="csr")
+    label = np.append(label, 1 - label[0])
+    tracemalloc.start()
+    space = row_space(problem_of(matrix, label))
+    space.lift(np.ones((1, 4, space.problem.n_weights)), np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.4 * 200 * 50_000 * 8  # of the basis
 
 
 def test_rows_that_say_nothing_leave_the_prior():

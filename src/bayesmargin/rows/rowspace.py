@@ -23,21 +23,26 @@ from bayesmargin.rows.layout import SparseRows
 from bayesmargin.rows.source import DenseSource
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.storage import Moments, draw_array
-from bayesmargin.types import FloatArray
+from bayesmargin.types import FloatArray, IntArray
 
 MAX_ROWS = 600  # rows times weight vectors up to which a full covariance is quickly found
 ALIKE = 1e-8  # share of its largest eigenvalue above which a Gram matrix has no direction lost
+LIFTED = 1 << 19  # numbers that are lifted together: one reading of the rows serves them all
 
 
 class RowSpace:
-    """A problem in the span of its rows, and the way back."""
+    """A problem in the span of its rows, and the way back.
+
+    The basis is ``span.T @ mixing``: products of the rows and a small matrix. Written out, that of
+    some hundred sparse rows would be hundreds of times larger than the rows.
+    """
 
     def __init__(self, problem: Problem, scale: FloatArray) -> None:
         self.scale = scale
         self.n_blocks = problem.n_blocks
         rows = _matrix(problem.source.take(np.arange(problem.source.n_rows)), scale.size)
-        self.rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
-        self.basis, inside = _spanned(self.rows)
+        rows = rows.multiply(scale).tocsr() if sparse.issparse(rows) else rows * scale
+        self.span, self.mixing, inside = _spanned(rows)
         size = inside.shape[1] * self.n_blocks
         self.problem = replace(
             problem,
@@ -45,39 +50,76 @@ class RowSpace:
             prior=GaussianBelief(np.zeros(size), np.ones(size)),
         )
 
+    @property
+    def basis(self) -> FloatArray:
+        """Orthonormal basis of what the rows span, as columns."""
+        return np.asarray(self.span.T @ self.mixing)
+
     def lift(
         self, draws: FloatArray, rng: np.random.Generator
     ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
         """Draws (chain, draw, weight) of the whole problem, and their mean and variance."""
         n_chains, n_draws, _ = draws.shape
-        size = self.scale.size
-        result = draw_array((n_chains, n_draws, self.n_blocks * size))
-        moments = Moments(self.n_blocks * size)
+        size = self.n_blocks * self.scale.size
+        result, moments = draw_array((n_chains, n_draws, size)), Moments(size)
+        together = max(1, LIFTED // size)
         for chain in range(n_chains):
-            for draw in range(n_draws):
-                inside = draws[chain, draw].reshape(self.n_blocks, -1)
-                outside = rng.standard_normal((self.n_blocks, size))
-                inside = inside - outside @ self.basis
-                weights = ((outside + inside @ self.basis.T) * self.scale).ravel()
-                result[chain, draw] = weights
-                moments.add(weights)
+            for first in range(0, n_draws, together):
+                part = slice(first, min(first + together, n_draws))
+                weights = self._lifted(draws[chain, part], rng)
+                result[chain, part] = weights
+                for one in weights:
+                    moments.add(one)
         return result, (moments.mean, moments.variance())
 
+    def _lifted(self, draws: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Some draws in the span, with draws of the prior elsewhere, as weights."""
+        outside = rng.standard_normal((len(draws) * self.n_blocks, self.scale.size))
+        inside = draws.reshape(len(outside), -1) - (self.span @ outside.T).T @ self.mixing
+        outside += (self.span.T @ (self.mixing @ inside.T)).T
+        outside *= self.scale
+        return outside.reshape(len(draws), -1)
 
-def _spanned(rows: Any) -> tuple[FloatArray, FloatArray]:
-    """Orthonormal basis (as columns) of what the rows span, and the rows in that basis.
+
+def _spanned(rows: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """``span`` and ``mixing``, whose product is the basis, and the rows in that basis.
 
     The Gram matrix is small and quick to factorise, but squares what it is given: beside one column
-    in the millions it keeps no digit of all the others.
+    in the millions it keeps no digit of all the others. Equal and empty rows have no part in it.
     """
-    gram = rows @ rows.T
+    distinct, place = _distinct(rows)
+    span = rows[distinct]
+    gram = span @ span.T
     values, vectors = linalg.eigh(gram.toarray() if sparse.issparse(gram) else gram)
-    if values[0] > ALIKE * values[-1]:
+    if len(distinct) and values[0] > ALIKE * values[-1]:
         root = np.sqrt(values)
-        return np.asarray(rows.T @ (vectors / root)), vectors * root
+        inside = np.vstack([vectors * root, np.zeros(len(root))])
+        return span, vectors / root, np.ascontiguousarray(inside[place])
     columns = rows.T.toarray() if sparse.issparse(rows) else rows.T
     basis, triangle = linalg.qr(columns, mode="economic")
-    return basis, np.ascontiguousarray(triangle.T)
+    return basis.T, np.eye(len(triangle)), np.ascontiguousarray(triangle.T)
+
+
+def _distinct(rows: Any) -> tuple[IntArray, IntArray]:
+    """First of every kind of row that is not zero, and the kind of every row (-1: zero)."""
+    kinds: dict[bytes, int] = {}
+    first, place = [], np.full(rows.shape[0], -1)
+    for i in range(rows.shape[0]):
+        if sparse.issparse(rows):
+            part = slice(rows.indptr[i], rows.indptr[i + 1])
+            key, empty = (
+                rows.indices[part].tobytes() + rows.data[part].tobytes(),
+                part.stop == part.start,
+            )
+        else:
+            key, empty = rows[i].tobytes(), not rows[i].any()
+        if empty:
+            continue
+        if key not in kinds:
+            kinds[key] = len(first)
+            first.append(i)
+        place[i] = kinds[key]
+    return np.array(first, dtype=np.int64), place
 
 
 def row_space(problem: Problem) -> RowSpace | None:
