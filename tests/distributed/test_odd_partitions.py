@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.distributed.cluster import LocalThreads
 from bayesmargin.errors import PartitionError
 
 pytestmark = pytest.mark.usefixtures("short_trajectories")
@@ -85,3 +86,61 @@ def test_huge_values_are_named(frame):
     odd.loc[250, "b"] = 1e200
     with pytest.raises(PartitionError, match=r"partition 2 of 3 .*'b' is 1e\+200 in row 50 "):
         fitted(odd)
+
+
+def pairs(*parts):
+    return [dask.delayed((rows, rows.index.to_numpy() % 2)) for rows in parts]
+
+
+def test_columns_in_another_order_are_refused(frame):
+    rows = frame[list("abc")]
+    with pytest.raises(ValueError, match=r"partitions 0 and 1 .* number 1 is 'b' .* 'c'"):
+        BayesianLinearSVC(**SETTINGS).fit(pairs(rows[:100], rows[["a", "c", "b"]][100:]))
+    with pytest.raises(ValueError, match=r"number of columns: 3 in partition 0 and 2 in partition"):
+        BayesianLinearSVC(**SETTINGS).fit(pairs(rows[:100], rows[:0], rows[["a", "b"]][100:]))
+    with pytest.raises(ValueError, match="have no columns"):
+        BayesianLinearSVC(**SETTINGS).fit(pairs(rows[[]]))
+
+
+def test_columns_without_numbers_are_named(frame):
+    words = frame[list("ab")].assign(c="moon")
+    times = frame[list("ab")].assign(c=pd.Timestamp("2020-01-01"))
+    for odd, what in ((words, "holds words, such as 'moon'"), (times, "holds times")):
+        with pytest.raises(PartitionError, match=rf"partition 1 of 2 .* column 'c' of X {what}"):
+            BayesianLinearSVC(**SETTINGS).fit(pairs(frame[list("abc")][:100], odd[100:]))
+    lost = frame[list("abc")].astype("Float64")
+    lost.loc[150, "b"] = pd.NA
+    with pytest.raises(PartitionError, match=r"NaN or infinity in row 50 .* column 'b'"):
+        BayesianLinearSVC(**SETTINGS).fit(pairs(lost[:100], lost[100:]))
+
+
+def test_labels_of_unknown_length_match_partition_by_partition(frame):
+    frame = frame.assign(label=(frame["label"] == "yes").astype(int))
+    parts = dd.from_pandas(frame, npartitions=3)
+    rows = parts[list("abc")].to_dask_array(lengths=True)
+    found = BayesianLinearSVC(**SETTINGS).fit(rows, parts["label"].values)
+    assert np.array_equal(found.coef_, fitted(frame).coef_)
+
+
+def test_weights_that_dask_cannot_align_are_explained(frame):
+    parts = dd.from_pandas(frame, npartitions=3)
+    with pytest.raises(ValueError, match="sample_weight do not match the partitions"):
+        BayesianLinearSVC(**SETTINGS).fit(parts[list("abc")], parts["label"], np.ones(300))
+
+
+def test_threads_read_again_what_this_process_cannot_keep(frame, monkeypatch):
+    kept = fitted(frame)
+    assert kept.posterior_.attrs["partitions_kept"] == 1
+    assert LocalThreads().memory() < 1 << 50
+    monkeypatch.setattr(LocalThreads, "memory", lambda _: 1000.0)
+    again = fitted(frame)
+    assert again.posterior_.attrs["partitions_kept"] == 0
+    assert np.array_equal(again.coef_, kept.coef_)
+
+
+def test_an_empty_first_partition_does_not_hide_how_large_the_others_are(frame, monkeypatch):
+    monkeypatch.setattr(LocalThreads, "memory", lambda _: 4000.0)
+    rows = frame[list("abc")]
+    parts = pairs(rows[:0], *(rows[k : k + 30] for k in range(0, 300, 30)))
+    model = BayesianLinearSVC(**SETTINGS).fit(parts)
+    assert model.posterior_.attrs["partitions_kept"] == 0

@@ -204,8 +204,12 @@ class LocalThreads:
         return [_value(handle) for handle in handles]
 
     def memory(self) -> float:
-        """Not known; partitions are kept."""
-        return float("inf")
+        """Bytes that this process may use, where ``distributed`` is there to tell."""
+        try:
+            from distributed.system import MEMORY_LIMIT
+        except ImportError:
+            return float("inf")
+        return float(MEMORY_LIMIT)
 
 
 def _value(arg: Any) -> Any:

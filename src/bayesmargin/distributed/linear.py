@@ -27,7 +27,7 @@ def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     check_classification_targets(shards.classes)
     model._set_classes(shards.classes)
     shards.encode(model.classes_)
-    _set_features(model, shards.n_columns, shards.facts[0].names)
+    _set_features(model, shards.n_columns, shards.names)
     priors = model._initial_priors(shards.n_columns)
     n_columns = shards.n_columns + int(model.fit_intercept)
     sampler.check_size(n_columns, 1 if len(priors) > 1 else model._n_blocks())

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.distributed.cluster import Cluster, active_cluster, share
+from bayesmargin.distributed.columns import common_columns
 from bayesmargin.distributed.partitions import open_partitions
 from bayesmargin.distributed.shards import Shard
 from bayesmargin.errors import PartitionError
@@ -99,9 +100,8 @@ def open_documents(cluster: Cluster, X: Any, y: Any) -> tuple[DocumentShards, An
     parts, _ = open_partitions(X, y, None, label_sets=True)
     handles = cluster.read(parts)
     facts = cluster.gather([cluster.submit("look", _facts, handle) for handle in handles])
-    widths = {fact.n_words for fact in facts}
-    if len(widths) > 1:
-        raise ValueError(f"partitions differ in their number of columns: {sorted(widths)}")
+    widths, names = [fact.n_words for fact in facts], [fact.names for fact in facts]
+    n_words, known = common_columns(widths, names, range(len(facts)))
     kinds = {fact.label.shape[1:] for fact in facts}
     if len(kinds) > 1:
         shapes = sorted(fact.label.shape for fact in facts)
@@ -112,7 +112,7 @@ def open_documents(cluster: Cluster, X: Any, y: Any) -> tuple[DocumentShards, An
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     labels = np.concatenate([fact.label for fact in facts])
     documents = DocumentShards(cluster, shards, starts, np.arange(sum(counts)))
-    return documents, labels, widths.pop(), facts[0].names
+    return documents, labels, n_words, known
 
 
 class Common(NamedTuple):

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.distributed.cluster import Cluster
+from bayesmargin.distributed.columns import common_columns
 from bayesmargin.distributed.shards import Facts, digest, encoded, facts_of, make_shard
 from bayesmargin.errors import PartitionError
 from bayesmargin.inputs import plain_labels
 from bayesmargin.types import IntArray
 
 LABEL, WEIGHT = "bayesmargin label", "bayesmargin weight"
+LOOKED = 4  # partitions at most that are read to see how large all of them are
 KEEP = 0.6  # share of the workers' memory up to which partitions are kept between passes
 
 
@@ -25,8 +27,7 @@ class Shards:
     def __init__(self, cluster: Cluster, parts: Sequence[Any], n_bytes: float) -> None:
         self.cluster = cluster
         if np.isnan(n_bytes):
-            first = cluster.submit_reading("look", facts_of, parts[0])
-            n_bytes = float(cluster.gather([first])[0].n_bytes * len(parts))
+            n_bytes = _estimated_bytes(cluster, parts)
         self.kept = n_bytes <= KEEP * cluster.memory()
         self._parts = cluster.read(parts) if self.kept else list(parts)
         self.facts: list[Facts] = cluster.gather(self.map("look", facts_of))
@@ -38,10 +39,8 @@ class Shards:
             raise ValueError("the partitions hold no rows")
         self._parts = [self._parts[i] for i in filled]
         self.facts = [self.facts[i] for i in filled]
-        widths = {fact.n_columns for fact in self.facts}
-        if len(widths) > 1:
-            raise ValueError(f"partitions differ in their number of columns: {sorted(widths)}")
-        self.n_columns = widths.pop()
+        widths, names = [f.n_columns for f in self.facts], [f.names for f in self.facts]
+        self.n_columns, self.names = common_columns(widths, names, filled)
 
     @property
     def classes(self) -> Any:
@@ -78,6 +77,14 @@ class Shards:
         if self.kept:
             return self.cluster.submit(label, function, part, *args)
         return self.cluster.submit_reading(label, function, part, *args)
+
+
+def _estimated_bytes(cluster: Cluster, parts: Sequence[Any]) -> float:
+    """Bytes of all partitions, from a few of them: the first alone may be empty, or the rest."""
+    count = min(LOOKED, 1 + len(parts) // (2 * LOOKED))
+    chosen = np.linspace(0, len(parts) - 1, count).astype(int)
+    facts = cluster.gather([cluster.submit_reading("look", facts_of, parts[k]) for k in chosen])
+    return float(np.mean([fact.n_bytes for fact in facts]) * len(parts))
 
 
 def open_partitions(
@@ -125,7 +132,7 @@ def _of_frame(X: Any, y: Any, weight: Any) -> tuple[list[Any], float]:
     extra = {LABEL: y} if weight is None else {LABEL: y, WEIGHT: weight}
     try:
         parts = X.assign(**extra).to_delayed()
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(
             f"y and sample_weight do not match the partitions of X, take them from the same data "
             f"frame: {error}"
@@ -161,6 +168,11 @@ def _row_blocks(X: Any) -> tuple[list[Any], float]:
     return list(X.to_delayed(optimize_graph=False)), float("nan")
 
 
+def _has_known_rows(collection: Any) -> bool:
+    """Whether a collection is an array that knows how many rows its blocks have."""
+    return hasattr(collection, "chunks") and not np.isnan(sum(collection.chunks[0]))
+
+
 def _aligned(X: Any, y: Any, count: int, name: str) -> list[Any]:
     """Blocks of labels or weights that match those of the rows."""
     if not hasattr(y, "to_delayed"):
@@ -175,7 +187,7 @@ def _aligned(X: Any, y: Any, count: int, name: str) -> list[Any]:
         if len(y) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and {name} has {len(y)}")
         y = da.from_array(y, chunks=(X.chunks[0], *y.shape[1:]))
-    elif hasattr(X, "chunks") and hasattr(y, "chunks") and not np.isnan(sum(X.chunks[0])):
+    elif _has_known_rows(X) and _has_known_rows(y):
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         if y.shape[0] != X.shape[0]:

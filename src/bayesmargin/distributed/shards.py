@@ -10,10 +10,11 @@ from scipy import sparse
 
 from bayesmargin.beliefs import Belief
 from bayesmargin.errors import DataError, PartitionError
-from bayesmargin.inputs import plain_labels
+from bayesmargin.inputs import plain_labels, require_numbers
 from bayesmargin.models.linear_fit import LinearData, make_problem
 from bayesmargin.models.magnitude import LARGEST_LINEAR, require_size
 from bayesmargin.problem import Problem
+from bayesmargin.rows.finite import all_finite
 from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
 from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.types import FloatArray, IntArray
@@ -59,7 +60,9 @@ def make_shard(
     names = None
     if hasattr(values, "to_numpy"):
         names = tuple(map(str, values.columns))
-        values = values.to_numpy()
+        with _naming(where):
+            require_numbers(values)
+        values = _numbers(values)
     if sparse.issparse(values):
         values = canonical(values)
         entries = values.data
@@ -75,8 +78,11 @@ def make_shard(
         raise PartitionError(f"{where} has {values.ndim} dimension(s) where rows and columns are 2")
     if entries.dtype not in (np.float32, np.float64):
         values, entries = values.astype(np.float64), entries.astype(np.float64)
-    if not np.isfinite(entries).all():
-        raise PartitionError(f"{where} holds NaN or infinity: impute or drop such rows first")
+    if not all_finite(entries):
+        place = _first_not_finite(values, names)
+        raise PartitionError(
+            f"{where} holds NaN or infinity{place}: impute or drop such rows first"
+        )
     with _naming(where):
         require_size(values, LARGEST_LINEAR, names)
     label = np.asarray(label.toarray() if sparse.issparse(label) else label)
@@ -94,6 +100,21 @@ def make_shard(
     with _naming(where):
         _require_labels(label, weight)
     return Shard(values, label, weight, names)
+
+
+def _numbers(frame: Any) -> Any:
+    """Values of a data frame; missing ones of pandas' own types are NaN."""
+    values = frame.to_numpy()
+    return frame.to_numpy(dtype=float, na_value=np.nan) if values.dtype.kind == "O" else values
+
+
+def _first_not_finite(values: Any, names: tuple[str, ...] | None) -> str:
+    """Where the first such value of dense rows is."""
+    if sparse.issparse(values):
+        return ""
+    row, column = np.argwhere(~np.isfinite(values))[0]
+    name = repr(names[column]) if names is not None else str(column)
+    return f" in row {row} (counted from 0), column {name}"
 
 
 @contextmanager
@@ -130,7 +151,9 @@ def facts_of(shard: Shard) -> Facts:
             f"sparse partitions of {n_columns} columns are too wide for a distributed fit, which "
             f"handles at most {DENSE_COLUMNS - 1}: reduce the columns, or fit on one machine"
         )
-    n_bytes = int(entries.nbytes)
+    n_bytes = int(entries.nbytes) + shard.label.nbytes
+    if is_sparse:
+        n_bytes += shard.values.indices.nbytes
     return Facts(len(kept), n_columns, n_bytes, np.unique(kept), shard.names, problem)
 
 

@@ -103,7 +103,8 @@ def _spanned(rows: Any) -> tuple[Any, FloatArray, FloatArray]:
 def _distinct(rows: Any) -> tuple[IntArray, IntArray]:
     """First of every kind of row that is not zero, and the kind of every row (-1: zero)."""
     kinds: dict[bytes, int] = {}
-    first, place = [], np.full(rows.shape[0], -1)
+    first: list[int] = []
+    place = np.full(rows.shape[0], -1)
     for i in range(rows.shape[0]):
         if sparse.issparse(rows):
             part = slice(rows.indptr[i], rows.indptr[i + 1])
