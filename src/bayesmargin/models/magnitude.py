@@ -6,12 +6,10 @@ so that values must stay below 1e19; the mixtures scale columns first, in double
 
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from bayesmargin.errors import DataError
+from bayesmargin.rows.finite import LARGEST, too_large
 
-LARGEST_LINEAR = 1e19  # its square is a number in single precision
+LARGEST_LINEAR = LARGEST
 LARGEST_SCALED = 1e100  # divided by a narrow width, its square is one in double precision
 
 
@@ -28,16 +26,10 @@ def require_size(values: Any, largest: float, names: Any = None) -> None:
     bayesmargin.errors.DataError: feature 'age' is 1e+300 in row 1 (counted from 0): values beyond \
 1e+19 in size cannot be used; mend the value, or divide the column by a number of its size
     """
-    data = values.data if sparse.issparse(values) else values
-    if data.size == 0 or (data.max() <= largest and data.min() >= -largest):
+    found = too_large(values, largest)
+    if found is None:
         return
-    if sparse.issparse(values):
-        place = int(np.argmax(np.abs(data) > largest))
-        row = int(np.searchsorted(values.indptr, place, side="right")) - 1
-        column, value = int(values.indices[place]), data[place]
-    else:
-        row, column = (int(number) for number in np.argwhere(np.abs(values) > largest)[0])
-        value = values[row, column]
+    row, column, value = found
     name = column if names is None else repr(names[column])
     raise DataError(
         f"feature {name} is {value:g} in row {row} (counted from 0): values beyond {largest:g} in "

@@ -17,7 +17,7 @@ from scipy import sparse
 from bayesmargin.errors import DataError
 from bayesmargin.inputs import plain_labels
 from bayesmargin.rows.choosing import row_numbers
-from bayesmargin.rows.finite import require_finite
+from bayesmargin.rows.finite import require_finite, require_squares
 from bayesmargin.rows.readahead import read_ahead
 from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.types import IntArray
@@ -53,6 +53,8 @@ class FileRows(ABC):
     """Pieces that are read in advance."""
     kept: "Kept | None" = None
     """Rows chosen at random, picked up by the next pass over the file."""
+    checked: bool = False
+    """Whether a pass has seen that no value is too large to compute with."""
 
     def __repr__(self) -> str:
         names = self.feature_names
@@ -146,6 +148,12 @@ class FileRows(ABC):
             )
         return y
 
+    def require_any(self) -> None:
+        """Refuse a file without rows or without features."""
+        for count, what in zip(self.shape, ("rows", "features"), strict=True):
+            if count == 0:
+                raise DataError(f"{self.path} holds no {what}: at least one is needed")
+
 
 class Kept:
     """Some rows of a file, in order, picked up while all of them go by."""
@@ -192,6 +200,8 @@ class FileSource:
         pieces = partial(self.rows.pieces, self.intercept)
         kept = self.rows.kept
         for start, part in read_ahead(pieces, self.rows.ahead):
+            if not self.rows.checked:
+                self._check(part, range(start, start + part.shape[0]))
             if kept is not None:
                 kept.pick(start, part, self.rows.shape)
             size = 8192 if sparse.issparse(part) else max(1, BLOCK // part.shape[1])
@@ -199,6 +209,10 @@ class FileSource:
                 block = part[first : first + size]
                 span = slice(start + first, start + first + block.shape[0])
                 yield span, self._design(block) if sparse.issparse(block) else block
+        self.rows.checked = True
+
+    def _check(self, part: Any, numbers: Any) -> None:
+        require_squares(part, self.rows.path, numbers, self.rows.feature_names)
 
     def take(self, index: IntArray) -> Any:
         """Values of the rows ``index``, in that order."""
@@ -207,6 +221,7 @@ class FileSource:
     def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
         """Indices and values of some rows for a first guess; see :meth:`FileRows.rough_sample`."""
         index, part = self.rows.rough_sample(count, rng)
+        self._check(part, index)
         return index, self._design(part)
 
     def _design(self, part: Any) -> Any:
@@ -231,7 +246,8 @@ class NpyRows(FileRows):
 
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
         """Yield ``(first row, matrix)`` from beginning to end."""
-        size = max(1, self.memory // (4 * self.values.dtype.itemsize * self.shape[1]))
+        # Whole numbers of a byte become numbers of eight.
+        size = max(1, self.memory // (4 * _floating(self.values.dtype).itemsize * self.shape[1]))
         for start in range(0, self.shape[0], size):
             part = self.values[start : start + size]
             require_finite(part, self.path, range(start, start + len(part)))
@@ -259,12 +275,17 @@ def mapped_array(path: Path) -> Any:
 
 def floating(values: Any) -> Any:
     """Values in single or double precision."""
-    return values if values.dtype in (np.float32, np.float64) else values.astype(float)
+    return values.astype(_floating(values.dtype), copy=False)
+
+
+def _floating(dtype: Any) -> Any:
+    """The type in which values of a type are used."""
+    return dtype if dtype in (np.float32, np.float64) else np.dtype(float)
 
 
 def with_constant(values: Any) -> Any:
     """Values in single or double precision, with a column of ones after them."""
-    dtype = values.dtype if values.dtype in (np.float32, np.float64) else float
-    result = np.ones((values.shape[0], values.shape[1] + 1), dtype=dtype)
+    shape = (values.shape[0], values.shape[1] + 1)
+    result = np.ones(shape, dtype=_floating(values.dtype))
     result[:, :-1] = values
     return result

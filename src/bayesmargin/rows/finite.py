@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from bayesmargin.errors import DataError
+
+LARGEST = 1e19  # its square is a number in single precision
 
 
 def all_finite(values: Any) -> bool:
@@ -49,3 +52,44 @@ def require_finite(values: Any, path: Path, rows: Any) -> None:
     if not all_finite(values):
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise unusable(path, int(column), int(rows[row]), values[row, column])
+
+
+def too_large(values: Any, largest: float) -> tuple[int, int, float] | None:
+    """Row, column and value of the first beyond ``largest`` in size of a matrix, dense or CSR.
+
+    One sum of squares tells whether there is one, at the speed of memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.rows.finite import too_large
+    >>> too_large(np.array([[1.0, 2.0], [3.0, -1e30]]), 1e19)
+    (1, 1, -1e+30)
+    """
+    data = values.data if sparse.issparse(values) else values
+    flat = data.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if data.dtype.kind == "f" and np.dot(flat, flat) <= largest**2:
+            return None
+    beyond = np.abs(data) > largest
+    if not beyond.any():
+        return None
+    if not sparse.issparse(values):
+        row, column = (int(number) for number in np.argwhere(beyond)[0])
+        return row, column, float(values[row, column])
+    place = int(np.argmax(beyond))
+    row = int(np.searchsorted(values.indptr, place, side="right")) - 1
+    return row, int(values.indices[place]), float(data[place])
+
+
+def require_squares(values: Any, path: Path, rows: Any, names: list[str] | None) -> None:
+    """Refuse values whose square single precision cannot hold; ``rows`` are the rows' numbers."""
+    found = too_large(values, LARGEST)
+    if found is not None:
+        row, column, value = found
+        name = str(column) if names is None else repr(names[column])
+        raise DataError(
+            f"{path}: column {name} is {value:g} in row {rows[row]} (counted from 0): values "
+            f"beyond {LARGEST:g} in size cannot be used; mend the value, or divide the column by a "
+            "number of its size"
+        )

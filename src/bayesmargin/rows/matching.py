@@ -19,6 +19,7 @@ def matched_rows(rows: FileRows, estimator: Any, reset: bool) -> FileRows:
     the estimator has no names, columns count by their place, and there must be as many.
     """
     if reset:
+        rows.require_any()
         _learn_columns(rows, estimator)
         return rows
     known = getattr(estimator, "feature_names_in_", None)

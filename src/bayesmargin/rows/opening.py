@@ -53,6 +53,8 @@ def open_rows(
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {path}")
+    if n_features is not None and (not isinstance(n_features, numbers.Integral) or n_features < 1):
+        raise ValueError(f"n_features={n_features!r} is not allowed: it is a number of columns")
     rows = _opened(path, label, n_features, _checked_memory(memory))
     if labels is not None:
         if label is not None:

@@ -14,6 +14,7 @@ from bayesmargin.rows.finite import all_finite, unusable
 from bayesmargin.types import FloatArray, IntArray
 
 SUFFIXES = (".parquet", ".pq")
+BUFFER = 1 << 16  # bytes of a column that are read at a time
 CLUSTERS = 50  # row groups that a rough sample comes from
 
 
@@ -36,21 +37,22 @@ class ParquetRows(FileRows):
         self.path, self.paths = path, parquet_files(path)
         self.memory = memory
         self.ahead = max(1, memory // (4 * 4 * BLOCK))  # the blocks of a batch
-        self.groups: list[tuple[Path, int, int]] = []  # file, row group, first row
-        schema, index, n_rows = None, set[str](), 0
+        self.files: list[tuple[Path, slice]] = []  # with the starts of its row groups and its end
+        schema, lengths = None, [0]
         for file in self.paths:
             with _reading(file) as opened:
-                names = [(field.name, str(field.type)) for field in opened.schema_arrow]
+                index = index_columns(opened.schema_arrow) - {label}
+                fields = [field for field in opened.schema_arrow if field.name not in index]
+                names = [(field.name, str(field.type)) for field in fields]
                 _check_schema(file, names, self.paths[0], schema)
-                index |= index_columns(opened.schema_arrow)
-                schema = schema or names
-                for group in range(opened.num_row_groups):
-                    self.groups.append((file, group, n_rows))
-                    n_rows += opened.metadata.row_group(group).num_rows
+                schema = names if schema is None else schema
+                groups = range(opened.num_row_groups)
+                self.files.append((file, slice(len(lengths) - 1, len(lengths) + len(groups))))
+                lengths += [opened.metadata.row_group(group).num_rows for group in groups]
         assert schema is not None
-        schema = [(name, kind) for name, kind in schema if name == label or name not in index]
+        self.starts = np.cumsum(lengths)  # first rows of all row groups, and the end
         self.feature_names = _features(path, schema, label)
-        self.shape = (n_rows, len(self.feature_names))
+        self.shape = (int(self.starts[-1]), len(self.feature_names))
         self.label = label
         self.labels = None if label is None else self._label_column(label)
 
@@ -58,7 +60,7 @@ class ParquetRows(FileRows):
         """The same rows with the features ``names`` only, in that order."""
         chosen = copy.copy(self)
         chosen.feature_names, chosen.shape = list(names), (self.shape[0], len(names))
-        chosen.kept = None
+        chosen.kept, chosen.checked = None, False
         return chosen
 
     def pieces(self, constant: bool = False) -> Iterator[tuple[int, Any]]:
@@ -84,52 +86,45 @@ class ParquetRows(FileRows):
         order = np.argsort(index, kind="stable")
         wanted = index[order]
         result = np.empty((len(index), self.shape[1]), dtype=np.float32)
-        assert self.feature_names is not None
-        for file in self.paths:
-            with _reading(file) as opened:
-                for owner, group, first in self.groups:
-                    if owner != file:
-                        continue
-                    count = opened.metadata.row_group(group).num_rows
-                    low, high = np.searchsorted(wanted, [first, first + count])
-                    if low == high:
-                        continue
-                    self._gather(opened, group, first, wanted[low:high], order[low:high], result)
+        for file, groups in self.files:
+            first = self.starts[groups]
+            low, high = np.searchsorted(wanted, [first[0], first[-1]])
+            if low < high:
+                self._gather(file, first, wanted[low:high], order[low:high], result)
         return result
 
     def _gather(
-        self,
-        opened: Any,
-        group: int,
-        first: int,
-        wanted: IntArray,
-        places: IntArray,
-        result: FloatArray,
+        self, file: Path, first: IntArray, wanted: IntArray, places: IntArray, result: FloatArray
     ) -> None:
-        """Copy the wanted rows of one row group to their places."""
+        """Copy the wanted rows of a file, whose groups begin with the rows ``first``, to places."""
         assert self.feature_names is not None
-        file, begin = self._file_of(first)
+        of_group = np.searchsorted(first, wanted, side="right") - 1
+        read, turn = np.unique(of_group, return_inverse=True)
+        lengths = np.diff(first)[read]
+        # Places of the wanted rows among those that are read.
+        there = wanted - first[of_group] + (np.cumsum(lengths) - lengths)[turn]
         size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
-        batches = opened.iter_batches(
-            size, row_groups=[group], columns=self.feature_names, use_threads=_shared_decoding()
-        )
-        for batch in batches:
-            low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
-            if low < high:
-                part = batch.take(_arrow().array(wanted[low:high] - first))
-                found = list(_matrices(part, file, wanted[low:high] - begin, self.feature_names))
-                result[places[low:high]] = np.concatenate(found)
-            first += batch.num_rows
-
-    def _file_of(self, row: int) -> tuple[Path, int]:
-        """The file that holds a row, and the number of its first row."""
-        file = next(file for file, _, first in reversed(self.groups) if first <= row)
-        return file, min(first for owner, _, first in self.groups if owner == file)
+        with _reading(file) as opened:
+            batches = opened.iter_batches(
+                size,
+                row_groups=read.tolist(),
+                columns=self.feature_names,
+                use_threads=_shared_decoding(),
+            )
+            begin = 0
+            for batch in batches:
+                low, high = np.searchsorted(there, [begin, begin + batch.num_rows])
+                if low < high:
+                    part = batch.take(_arrow().array(there[low:high] - begin))
+                    numbers = wanted[low:high] - first[0]
+                    found = list(_matrices(part, file, numbers, self.feature_names))
+                    result[places[low:high]] = np.concatenate(found)
+                begin += batch.num_rows
 
     def rough_sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
         """Rows of some row groups: reading a few rows of a group takes as long as all of it."""
-        first = np.array([start for _, _, start in self.groups] + [self.shape[0]])
-        order = rng.permutation(len(self.groups))
+        first = self.starts
+        order = rng.permutation(len(first) - 1)
         lengths = np.diff(first)[order]
         enough = int(np.searchsorted(np.cumsum(lengths), 4 * count)) + 1
         chosen = np.sort(order[: max(CLUSTERS, enough)])
@@ -175,7 +170,9 @@ def _reading(file: Path) -> Iterator[Any]:
     """Open a Parquet file; errors of the format name it."""
     pyarrow = _arrow()
     try:
-        with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as opened:
+        # Without a buffer Arrow would hold all bytes of a row group, which may be the whole file.
+        options = {"pre_buffer": False, "buffer_size": BUFFER}
+        with pyarrow.parquet.ParquetFile(file, **options) as opened:
             yield opened
     except (pyarrow.ArrowException, pyarrow.ArrowIOError) as error:
         size = file.stat().st_size
@@ -190,7 +187,9 @@ def parquet_files(path: Path) -> list[Path]:
         return [path]
     found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
     if not found:
-        raise ValueError(f"the folder {path} holds no .parquet files")
+        deeper = next(path.glob("*/**/*.parquet"), None)
+        hint = "" if deeper is None else f"; those of {deeper.parent} are opened by that name"
+        raise ValueError(f"the folder {path} holds no .parquet files{hint}")
     return found
 
 

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.compiling import jit
 from bayesmargin.errors import DataError
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.finite import all_finite
@@ -28,6 +29,7 @@ from bayesmargin.types import IntArray
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".lzma": lzma.open}
 LARGEST = float(np.finfo(np.float32).max)
+MOST_COLUMNS = 2**31 - 1
 ENTRY = np.dtype([("column", np.int32), ("value", np.float32)])
 
 
@@ -102,11 +104,9 @@ class SvmlightRows(FileRows):
         sizes = self.bounds[index + 1] - self.bounds[index]
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.empty(int(bounds[-1]), dtype=ENTRY)
-        with self.binary.open("rb") as file:
-            for place in np.argsort(index, kind="stable"):
-                file.seek(int(self.bounds[index[place]]) * ENTRY.itemsize)
-                part = np.fromfile(file, ENTRY, int(sizes[place]))
-                entries[bounds[place] : bounds[place + 1]] = part
+        if len(entries):
+            there = np.memmap(self.binary, dtype=np.int64, mode="r")  # an entry each
+            _copy_rows(there, self.bounds[index], bounds, entries.view(np.int64))
         return self._matrix(entries, bounds)
 
     def _matrix(self, entries: Any, bounds: IntArray) -> Any:
@@ -116,6 +116,14 @@ class SvmlightRows(FileRows):
             bounds - bounds[0],
         )
         return sparse.csr_array(parts, shape=(len(bounds) - 1, self.shape[1]))
+
+
+@jit
+def _copy_rows(there, begin, bounds, entries):  # type: ignore[no-untyped-def]
+    """Copy entries of rows that begin at ``begin`` in the file to their places."""
+    for i in range(begin.shape[0]):
+        for k in range(bounds[i + 1] - bounds[i]):
+            entries[bounds[i] + k] = there[begin[i] + k]
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -150,7 +158,7 @@ def _parsed(path: Path, lines: bytes, first: int) -> tuple[Any, Any]:
 
     try:
         part, label = load_svmlight_file(
-            io.BytesIO(lines), n_features=2**31 - 1, zero_based=False, dtype=np.float32
+            io.BytesIO(lines), n_features=MOST_COLUMNS, zero_based=False, dtype=np.float32
         )
     except (ValueError, IndexError, OverflowError) as error:
         raise ValueError(f"{path}: {_culprit(lines, first)}: {error}") from error
@@ -163,17 +171,24 @@ def _parsed(path: Path, lines: bytes, first: int) -> tuple[Any, Any]:
 def _culprit(lines: bytes, first: int) -> str:
     """The first line that cannot be read, with its number."""
     for number, line in enumerate(lines.splitlines(), start=first + 1):
-        fields = line.split(b"#")[0].split()
+        fields, last = line.split(b"#")[0].split(), 0
         try:
             if fields and not math.isfinite(float(fields[0])):
                 return f"line {number} has the label {float(fields[0])}"
             for field in fields[1:]:
                 column, value = field.split(b":")
-                if column != b"qid" and int(column) < 1:
+                if column == b"qid":
+                    continue
+                if int(column) < 1:
                     return (
                         f"line {number} has the index {int(column)}, but indices start from 1 "
                         "(scikit-learn writes them so by dump_svmlight_file(..., zero_based=False))"
                     )
+                if int(column) <= last:
+                    return f"line {number} has the index {int(column)} after {last}"
+                if int(column) > MOST_COLUMNS:
+                    return f"line {number} has the index {int(column)}, beyond {MOST_COLUMNS}"
+                last = int(column)
                 if not abs(float(value)) <= LARGEST:
                     return f"line {number} has the value {float(value):g}"
         except ValueError:
