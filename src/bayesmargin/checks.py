@@ -17,6 +17,7 @@ from bayesmargin.types import FloatArray
 
 WILDEST = 4.0  # error of the check, in units of what a Gaussian of as many weights would show
 OPERATIONS = 4e8  # multiplications that a check may cost
+NEAR = 0.5  # of its standard deviation within which a slack counts as being at its kink
 
 
 class SteinCheck(NamedTuple):
@@ -26,7 +27,7 @@ class SteinCheck(NamedTuple):
     error, or of the class where classes have posteriors of their own: one frozen weight of many
     leaves no trace in the mean, and neither does one class of three hundred. ``force`` is the mean
     square of the gradient in the coordinate where it is largest; one for a Gaussian in its own
-    scale.
+    scale. ``n_draws`` is the number of draws that were looked at.
     """
 
     bias: float
@@ -34,6 +35,33 @@ class SteinCheck(NamedTuple):
     worst: float = 0.0
     worst_error: float = float("inf")
     force: float = 0.0
+    n_draws: int = 0
+
+    def beside_walls(self, slack: FloatArray, cost: FloatArray, n_directions: int) -> "SteinCheck":
+        """The check with errors no smaller than what :func:`wall_error` finds in slacks."""
+        least = wall_error(slack, cost)
+        return self._replace(
+            error=max(self.error, least / n_directions), worst_error=max(self.worst_error, least)
+        )
+
+
+def wall_error(slack: FloatArray, cost: FloatArray) -> float:
+    r"""Standard error of Stein's identity by rows so dear that few draws, or none, break them.
+
+    A row of mean slack :math:`m` adds :math:`c m` to the identity in the draws in which it is
+    active, beyond its kink. With the density :math:`p` of its slack there and a cost that makes it
+    a wall, these are one draw in :math:`c/p`, so that the sum over :math:`N` draws has the variance
+    :math:`N c m^2 p`. The scatter of draws that never meet the wall shows nothing of it.
+
+    Parameters
+    ----------
+    slack : array of shape (draw, row)
+    cost : array of shape (row,)
+    """
+    mean, sd = slack.mean(axis=0), slack.std(axis=0)
+    near = np.mean(np.abs(slack) < NEAR * sd, axis=0)
+    density = near / np.where(sd > 0.0, NEAR * sd, 1.0)
+    return float(np.sqrt(np.sum(cost * np.square(mean) * density) / len(slack)))
 
 
 @jit
@@ -113,7 +141,9 @@ def stein_identity(
     # Draws of a sound chain scatter by chance alone; wilder ones are no excuse for a bias.
     chance = float(np.sqrt(2.0 / chosen.size))
     force = float(np.square(gradients).mean(axis=0).max())
-    found = SteinCheck(float(each.mean() - 1.0), min(error, WILDEST * chance), force=force)
+    found = SteinCheck(
+        float(each.mean() - 1.0), min(error, WILDEST * chance), force=force, n_draws=count
+    )
     if n_directions not in (None, size):
         return found  # coordinates are bound together, and have no identities of their own
     single, errors = _deviations(products, 1)

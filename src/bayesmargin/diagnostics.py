@@ -169,7 +169,8 @@ class Diagnostics:
     Attributes
     ----------
     max_rhat, min_bulk_ess, min_tail_ess : float
-        Worst values over all weights.
+        Worst values over all directions in which the sampler moves; of one that moves weights as
+        they are, over the principal axes of its draws.
     temperature : float
         Effective temperature of the sampled law; 1 is exact, and 1.1 is a variance 10% too large.
     thermostat_shift : float

@@ -13,13 +13,20 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.chains import equally_weighted
-from bayesmargin.checks import SteinCheck, full_cost, gradient_noise, stein_check
+from bayesmargin.checks import (
+    SteinCheck,
+    full_cost,
+    gradient_noise,
+    spread_draws,
+    stein_check,
+)
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.errors import DivergenceError
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
+from bayesmargin.smoothing import slacks
 from bayesmargin.supervisor import MAX_EXTENSIONS, MAX_RESTARTS, Supervisor
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
@@ -60,6 +67,10 @@ def _attempt(
         checked, centre = ensemble.kept.checked() if ensemble.kept else (watched.positions, None)
         noise = gradient_noise(ensemble.target, checked, work, rng)
         stein = stein_check(ensemble.target, checked, work, rng, centre, ensemble.n_directions)
+        if ensemble.exact and biased(stein):
+            problem, seen = supervisor.problem, spread_draws(checked, stein.n_draws)
+            slack = slacks(problem, ensemble.weights(seen))
+            stein = stein.beside_walls(slack, problem.cost, problem.n_weights)
     may_hand_over = fallback is not None and not supervisor.interrupted
     step = float(ensemble.info["step"]) if may_hand_over else 0.0
     kick = step * np.sqrt(stein.force)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.problem import Problem
+from bayesmargin.rows.blocks import as_dense
 from bayesmargin.types import FloatArray
 
 LARGEST_GAP = {1: 0.25, 2: 3.0 / 16.0}  # times the half width
@@ -63,7 +64,8 @@ def slacks(problem: Problem, weights: FloatArray) -> FloatArray:
     """Slack of every row (last axis) at each of some weights (rows of a matrix)."""
     draws = np.atleast_2d(weights)
     result = np.empty((len(draws), problem.source.n_rows))
-    for span, values in problem.source.blocks():
+    for span, block in problem.source.blocks():
+        values = as_dense(block, problem.source.n_columns)
         if problem.is_binary:
             result[:, span] = problem.margin - problem.sign[span] * (draws @ values.T)
             continue

@@ -191,7 +191,7 @@ class Supervisor:
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain was thrown off"))
                 thin, made = ensemble.thin, 0
                 continue
-            watched = Watched(positions, self.n_jobs)
+            watched = Watched(positions, self.n_jobs, ensemble.raw)
             if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
                 break
             missing = lacking(watched)

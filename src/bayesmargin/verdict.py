@@ -27,6 +27,7 @@ from bayesmargin.types import FloatArray
 
 MONITORED = 256  # coordinates whose R-hat and ESS are watched
 FEWEST = 8  # draws a chain below which nothing can be said about convergence
+DRAWS_PER_AXIS = 20  # below which principal axes are those of chance
 TOLERATED_BIAS = 0.1
 TOLERATED_SINGLE_BIAS = 0.25  # in one direction of many, of which chance takes the worst
 TOLERATED_SKEWNESS = 0.4  # up to which steps that suit a Gaussian suit both sides of a law
@@ -42,13 +43,34 @@ def monitored(positions: FloatArray) -> FloatArray:
     return positions[..., np.linspace(0, size - 1, MONITORED).astype(int)]
 
 
-class Watched:
-    """Positions of all chains, and how well they agree, computed at most once."""
+def along_axes(draws: FloatArray) -> FloatArray:
+    """Draws (chain, draw, weight) along the principal axes of their correlations.
 
-    def __init__(self, positions: FloatArray, n_jobs: int | None) -> None:
+    A row of huge cost is a wall close to which chains move slowly, and that they do so shows in the
+    score of the row alone: every single weight is a sum in which directions that mix well prevail.
+    Among weights in coordinates of their own, narrow directions lie along the last axes.
+    """
+    flat = draws.reshape(-1, draws.shape[-1])
+    if len(flat) < DRAWS_PER_AXIS * flat.shape[1] or not np.isfinite(flat).all():
+        return draws
+    spread = flat.std(axis=0)
+    scaled = (flat - flat.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    axes = np.linalg.eigh(scaled.T @ scaled)[1]
+    return (scaled @ axes).reshape(draws.shape)
+
+
+class Watched:
+    """Positions of all chains, and how well they agree, computed at most once.
+
+    Of ``raw`` positions, those that are weights, the principal axes are compared.
+    """
+
+    def __init__(self, positions: FloatArray, n_jobs: int | None, raw: bool = False) -> None:
         self.positions = positions
         self.enough = positions.shape[1] >= FEWEST
         self._coordinates = monitored(positions)
+        if raw and self.enough:
+            self._coordinates = along_axes(self._coordinates)
         self._threads = n_threads(n_jobs, len(positions))
 
     @cached_property

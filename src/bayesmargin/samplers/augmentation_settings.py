@@ -240,4 +240,6 @@ class AugmentationGibbs(Sampler):
             adaptive=self.thin is None and self.burn_in is None,
             info=info,
             target=complete_target(problem).target if checked else None,
+            exact=form != "frozen",
+            raw=True,
         )

@@ -67,6 +67,11 @@ class Ensemble:
     """Adds to weights what the chains leave out and a generator can draw exactly."""
     n_directions: int | None = None
     """Directions in which positions vary; None: as many as they have coordinates."""
+    exact: bool = False
+    """Whether the posterior itself is invariant, so that a bias can only be one of the check."""
+    raw: bool = False
+    """Whether positions are weights as they are, whose agreement says nothing of narrow directions
+    across them."""
     kept: "KeptDraws | None" = None
     """Where the chains of a wide problem put their draws; None when ``draws`` holds them."""
 

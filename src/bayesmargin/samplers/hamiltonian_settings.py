@@ -208,6 +208,8 @@ class HamiltonianSampler(Sampler):
             target=prepared.target,
             facts=facts,
             restart=restart if isinstance(self.mass, str) and self.mass == "anchor" else None,
+            exact=True,
+            raw=not isinstance(self.mass, str) or self.mass in ("diagonal", "identity"),
         )
 
 

@@ -142,4 +142,6 @@ class AusterityMetropolis(Sampler):
             target=prepared.target,
             facts=facts,
             restart=restart if anchor else None,
+            exact=self.epsilon == 0.0,
+            raw=anchor is None,
         )

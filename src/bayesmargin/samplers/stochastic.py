@@ -203,6 +203,7 @@ class StochasticSampler(Sampler):
             n_directions=None if blocks is None else blocks.n_directions,
             restart=restart if self.preconditioner == "hessian" else None,
             step_is_given=self.step is not None,
+            raw=self.preconditioner != "hessian",
         )
 
 
