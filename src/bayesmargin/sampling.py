@@ -110,11 +110,12 @@ def sample(
     ensemble = supervisor.prepare(sampler, generators)
     if ensemble.fallback is not None:
         supervisor.max_restarts = supervisor.max_extensions = 1
+        supervisor.may_hand_over = True
     outcome = _attempt(supervisor, ensemble, generators[-1])
     if outcome is None:
         assert ensemble.fallback is not None
         supervisor.max_restarts, supervisor.max_extensions = MAX_RESTARTS, MAX_EXTENSIONS
-        supervisor.restarts = 0
+        supervisor.restarts, supervisor.may_hand_over = 0, False
         outcome = _attempt(supervisor, ensemble.fallback(), generators[-1])
         assert outcome is not None
     ensemble, watched, trace, noise, stein = outcome

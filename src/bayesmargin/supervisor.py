@@ -45,6 +45,8 @@ class Supervisor:
     journal: Journal
     glance: Callable[[FloatArray], str] | None = None
     """What else to show, from the mean weights so far."""
+    may_hand_over: bool = False
+    """Whether another sampler stands ready for the case that this one's steps are too short."""
     max_restarts: int = MAX_RESTARTS
     max_extensions: int = MAX_EXTENSIONS
     restarts: int = 0
@@ -113,6 +115,8 @@ class Supervisor:
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
         """Run and drop the warm-up; mend step and anchor when it shows that they are poor."""
         while True:
+            if self.may_hand_over and ensemble.slow:
+                raise DivergenceError(f"kinks allow steps of {ensemble.info['step']:.1g} only")
             marks = max(20, min(100, ensemble.warmup))
             thin = max(1, ensemble.warmup // marks)
             try:

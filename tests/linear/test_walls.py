@@ -64,3 +64,14 @@ def test_the_error_by_walls_is_that_of_repeated_checks():
     found = (cost * (slack - slack.mean()) * beyond).mean(axis=1)
     told = [wall_error(draws[:, None], np.array([cost])) for draws in slack[:50]]
     assert np.mean(told) == pytest.approx(found.std(), rel=0.25)
+
+
+def test_the_default_loses_no_time_on_tiny_steps():
+    """A gap between the classes and a wide prior: steps that suit the kinks are endless."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 2))
+    model = BayesianLinearSVC(C=100.0, prior_scale=100.0, fit_intercept=False, random_state=0)
+    model.fit(X, X[:, 0] > X[:, 1])
+    assert model.posterior_.attrs["drawn_by"] == "SubgradientHMC"
+    assert "steps" in model.posterior_.attrs["notes"]
+    assert model.diagnostics_.n_iterations < 1_000_000  # of the thermostat there were millions

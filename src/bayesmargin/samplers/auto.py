@@ -21,9 +21,11 @@ class Auto(Sampler):
     own checks say otherwise (one class in a hundred rows, say, gives a wall on one side and a long
     tail on the other, in which most rows change state; the skewness of the draws shows it),
     :class:`SubgradientHMC` takes over: it reads all rows in reach, and its Metropolis test makes it
-    exact. Of many rows it is the dearer one, and skewness has to be strong. More than 800 features
-    are the thermostat's alone, in scaled coordinates, where nearly every row is read at every step
-    and long steps pay.
+    exact. Of many rows it is the dearer one, and skewness has to be strong. It takes over at once
+    where costs are so large that the thermostat could take only tiny steps, over nearly all rows:
+    the Metropolis test bears steps that suit the posterior and not its sharpest kink. More than 800
+    features are the thermostat's alone, in scaled coordinates, where nearly every row is read at
+    every step and long steps pay.
 
     The thermostat is integrated by ``"baoab"``. At the same step, a quarter, the symmetric
     splitting leaves the variances half a per cent too small.

@@ -36,6 +36,7 @@ from bayesmargin.types import FloatArray
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one scale
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
+SHORT = 0.01  # step below which trajectories of HMC, whose steps are longer, are ahead
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
 
@@ -179,6 +180,7 @@ class StochasticSampler(Sampler):
                 moved = around(problem, anchor, prepared, positions)
             return self._place(problem, generators, moved, 0.5 * shrink if smaller else shrink)
 
+        batch_size = int(prepared.target.strata.take.sum())
         return Ensemble(
             chains=chains,
             weights=prepared.weights,
@@ -189,7 +191,7 @@ class StochasticSampler(Sampler):
                 "sampler": type(self).__name__,
                 "step": step,
                 "diffusion": getattr(self, "diffusion", None),
-                "batch_size": int(prepared.target.strata.take.sum()),
+                "batch_size": batch_size,
                 "rows_in_reach": prepared.n_rows_used,
                 "predicted_gradient_noise": prepared.noise,
                 "anchor_passes": anchor.iterations if anchor else 0,
@@ -203,6 +205,7 @@ class StochasticSampler(Sampler):
             n_directions=None if blocks is None else blocks.n_directions,
             restart=restart if self.preconditioner == "hessian" else None,
             step_is_given=self.step is not None,
+            slow=step < SHORT and 2 * batch_size > prepared.n_rows_used,
             raw=self.preconditioner != "hessian",
         )
 
