@@ -196,11 +196,18 @@ def warn_of(found: Diagnostics, stein: SteinCheck, interrupted: bool) -> None:
         )
     elif not found.converged:
         category = ConvergenceWarning
+        advice = "increase n_draws, scale the features"
+        if biased(stein) and stein.bias > 0.0:  # not only short but also far too wide
+            advice = "use a smaller step, scale the features"
         message = (
             f"the chains have not converged (worst R-hat {found.max_rhat:.3f}, smallest ESS "
-            f"{found.min_bulk_ess:.0f}): increase n_draws, scale the features, or use "
-            'sampler="auto"'
+            f'{found.min_bulk_ess:.0f}): {advice}, or use sampler="auto"'
         )
+        if np.isnan(found.max_rhat):
+            message = (
+                f"fewer than {FEWEST} draws a chain do not tell whether the chains have "
+                "converged: increase n_draws"
+            )
     elif not found.trustworthy:
         category = BiasWarning
         off = f"variances are off by about {stein.bias:+.0%}"

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.samplers import (
+    SGHMC,
     SSGLD,
     SSGNHT,
     AugmentationGibbs,
@@ -123,3 +124,48 @@ def test_a_model_whose_fit_failed_is_not_fitted():
     for question in (model.predict, model.predict_proba, model.decision_function):
         with pytest.raises(NotFittedError):
             question(X)
+
+
+FLAGS = [
+    (SSGLD, "control_variates"),
+    (SSGNHT, "control_variates"),
+    (SSGLD, "lagged"),
+    (SSGLD, "lazy"),
+    (AugmentationGibbs, "legacy_frozen_argmax"),
+]
+
+
+@pytest.mark.parametrize(("sampler", "name"), FLAGS)
+def test_flags_of_samplers_are_flags(sampler, name):
+    """The word "no" would otherwise count as yes."""
+    with pytest.raises(ValueError, match=f"{name}='no' is not allowed: it is True or False"):
+        sampler(**{name: "no"})
+    assert getattr(sampler(**{name: np.True_}), name)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "name"),
+    [
+        (SSGLD, "exponent"),
+        (SGHMC, "noise_estimate"),
+        (AusterityMetropolis, "epsilon"),
+        (SubgradientHMC, "target_acceptance"),
+        (SubgradientHMC, "jitter"),
+    ],
+)
+def test_numbers_of_samplers_are_numbers(sampler, name):
+    with pytest.raises(ValueError, match=f"{name}='0.1' is not allowed: it is a number"):
+        sampler(**{name: "0.1"})
+
+
+def test_draws_too_few_to_judge_are_said_to_be_so():
+    model = BayesianLinearSVC(n_draws=4, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="fewer than 8 draws a chain do not tell"):
+        model.fit(X, y)
+
+
+def test_chains_that_run_away_are_told_to_take_smaller_steps():
+    """More draws at a step far too long would not help."""
+    model = BayesianLinearSVC(sampler=SSGNHT(step=1.5), random_state=0)
+    with pytest.warns(ConvergenceWarning, match="use a smaller step"):
+        model.fit(X, y)

@@ -17,7 +17,12 @@ from bayesmargin.samplers import (
     Sampler,
     SubgradientHMC,
 )
-from bayesmargin.samplers.base import require_choice, require_count, require_positive
+from bayesmargin.samplers.base import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_positive,
+)
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "auto": Auto,
@@ -57,15 +62,6 @@ def require_given(**values: Any) -> None:
         if value is None:
             raise ValueError(f"{name}=None is not allowed: it is a positive finite number")
     require_positive(**values)
-
-
-def require_flag(name: str, value: Any, word: str | None = None) -> None:
-    """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor ``word``."""
-    if word is not None and isinstance(value, str) and value == word:
-        return
-    if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
-        allowed = "True or False" if word is None else f"True, False or {word!r}"
-        raise ValueError(f"{name}={value!r} is not allowed: it is {allowed}")
 
 
 def require_jobs(jobs: Any) -> None:

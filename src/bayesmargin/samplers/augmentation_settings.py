@@ -23,7 +23,13 @@ from bayesmargin.samplers.augmentation_single import (
 )
 from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, sweep_by_rows
-from bayesmargin.samplers.base import Ensemble, Sampler, require_choice, require_length
+from bayesmargin.samplers.base import (
+    Ensemble,
+    Sampler,
+    require_choice,
+    require_flag,
+    require_length,
+)
 from bayesmargin.types import FloatArray
 
 FORMS = ("auto", "joint", "wide", "coordinate")
@@ -187,6 +193,7 @@ class AugmentationGibbs(Sampler):
         require_choice("form", self.form, FORMS)
         require_choice("arithmetic", self.arithmetic, ARITHMETIC)
         require_length(self.burn_in, self.thin)
+        require_flag("legacy_frozen_argmax", self.legacy_frozen_argmax)
 
     def chosen_form(self, problem: Problem) -> str:
         """Form of the sweep that suits the shape of a problem."""

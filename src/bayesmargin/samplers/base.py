@@ -111,6 +111,22 @@ def require_positive(**values: float | int | None) -> None:
             raise ValueError(f"{name}={value!r} is not allowed: it is a positive finite number")
 
 
+def require_flag(name: str, value: Any, word: str | None = None) -> None:
+    """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor ``word``."""
+    if word is not None and isinstance(value, str) and value == word:
+        return
+    if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
+        allowed = "True or False" if word is None else f"True, False or {word!r}"
+        raise ValueError(f"{name}={value!r} is not allowed: it is {allowed}")
+
+
+def require_real(**values: float | None) -> None:
+    """Raise a clear error for the first argument that is given and not a real number."""
+    for name, value in values.items():
+        if value is not None and not isinstance(value, numbers.Real):
+            raise ValueError(f"{name}={value!r} is not allowed: it is a number")
+
+
 def require_count(name: str, value: Any, least: int) -> None:
     """Raise a clear error when ``value`` is not an integer of at least ``least``."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)

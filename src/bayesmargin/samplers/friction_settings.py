@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.samplers.base import require_choice, require_positive, require_real
 from bayesmargin.samplers.friction import Friction
 from bayesmargin.samplers.injection import Alike, Balanced, injected
 from bayesmargin.samplers.stochastic import StochasticSampler
@@ -41,6 +41,7 @@ class SGHMC(StochasticSampler):
         super().__post_init__()
         require_choice("preconditioner", self.preconditioner, ("hessian", None))
         require_positive(friction=self.friction)
+        require_real(noise_estimate=self.noise_estimate)
         given = self.noise_estimate
         if given is not None and not 0.0 <= given < self.friction:
             raise ValueError(

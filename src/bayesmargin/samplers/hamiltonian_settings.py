@@ -20,6 +20,7 @@ from bayesmargin.samplers.base import (
     require_counts,
     require_length,
     require_positive,
+    require_real,
 )
 from bayesmargin.samplers.hamiltonian import (
     STEP,
@@ -91,6 +92,7 @@ class HamiltonianSampler(Sampler):
         else:
             object.__setattr__(self, "mass", np.asarray(self.mass, dtype=float))
             mass_factor(self.mass)
+        require_real(target_acceptance=self.target_acceptance)
         if not 0.0 < self.target_acceptance < 1.0:
             raise ValueError(
                 f"target_acceptance={self.target_acceptance!r} is not allowed: it lies in (0, 1)"
@@ -252,6 +254,7 @@ class SubgradientHMC(HamiltonianSampler):
         super().__post_init__()
         require_positive(length=self.length)
         require_counts(n_steps=self.n_steps)
+        require_real(jitter=self.jitter)
         if not 0.0 <= self.jitter < 1.0:
             raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
 

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.chains import Chain
-from bayesmargin.samplers.base import require_choice, require_counts, require_positive
+from bayesmargin.samplers.base import (
+    require_choice,
+    require_counts,
+    require_flag,
+    require_positive,
+    require_real,
+)
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.lazy import LazyState
 from bayesmargin.samplers.stochastic import StochasticSampler
@@ -80,6 +86,10 @@ class SSGLD(StochasticSampler):
         require_choice("schedule", self.schedule, ("constant", "polynomial"))
         require_positive(offset=self.offset)
         require_counts(freeze_after=self.freeze_after)
+        require_flag("lagged", self.lagged)
+        if self.lazy is not None:
+            require_flag("lazy", self.lazy)
+        require_real(exponent=self.exponent)
         if not 0.0 <= self.exponent <= 0.5:
             raise ValueError(f"exponent={self.exponent!r} is not allowed: it lies in [0, 0.5]")
 

@@ -20,6 +20,7 @@ from bayesmargin.samplers.base import (
     require_count,
     require_length,
     require_positive,
+    require_real,
 )
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
 from bayesmargin.samplers.stochastic import around
@@ -72,6 +73,7 @@ class AusterityMetropolis(Sampler):
         require_count("minimum", self.minimum, 1)
         require_length(self.burn_in, self.thin)
         require_choice("preconditioner", self.preconditioner, ("hessian", None))
+        require_real(epsilon=self.epsilon)
         if not 0.0 <= self.epsilon < 1.0:
             raise ValueError(f"epsilon={self.epsilon!r} is not allowed: it lies in [0, 1)")
         if self.preconditioner is None and self.step is None:

@@ -24,6 +24,7 @@ from bayesmargin.samplers.base import (
     Sampler,
     require_choice,
     require_counts,
+    require_flag,
     require_length,
     require_positive,
 )
@@ -56,6 +57,7 @@ class StochasticSampler(Sampler):
         require_counts(batch_size=self.batch_size)
         require_length(self.burn_in, self.thin)
         require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
+        require_flag("control_variates", self.control_variates)
         if self.preconditioner != "hessian" and self.step is None:
             raise ValueError(
                 f"preconditioner={self.preconditioner!r} needs a step: only the coordinates of "
