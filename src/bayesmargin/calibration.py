@@ -23,6 +23,10 @@ is known less well than those of the training rows gets a more cautious probabil
 stays away from one. :math:`z` has the sign of :math:`f`, so the most probable class is the
 predicted one on every row.
 
+A large cost says that margins must be kept, not that labels are certain: slopes that steep leave
+nothing but zeros and ones, and no gradient that leads away from them. So the slopes are sought
+around those of a cost of at most one over the margin.
+
 Rows that come in parts teach one link. The logs of slopes and caution have a prior, and after each
 part a normal law about what was found, whose precision is that of the prior plus the Fisher
 information of the part; it is the prior of the next. A link that saw the last part alone would take
@@ -39,6 +43,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 MAX_ROWS = 20_000
 PRIOR_SD = 1.0  # of the logs of slopes and caution, around those of the pseudo-likelihood
+STEEPEST = 1.0  # cost of a whole margin up to which the pseudo-likelihood knows its own temperature
 
 
 def tempered(
@@ -175,6 +180,7 @@ def fit_link(
         What earlier rows of the same model taught.
     """
     binary = scores.ndim == 1
+    cost = min(cost, STEEPEST / margin)
     slopes = [cost, 2.0 * cost, 2.0 * cost, cost] if binary else [cost, 0.1 * cost]
     start = np.log([*slopes, 1.0])
     prior: FloatArray = start

@@ -165,3 +165,17 @@ def test_scores_without_a_row_are_those_of_refits(n_classes, multi_class, monkey
     assert variance.mean() == pytest.approx(width, rel=0.15)
     ahead = _margins(mean, label).mean(), _margins(expected, y).mean()
     assert abs(ahead[0] - ahead[1]) < 0.1 * np.sqrt(width)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("cost", "margin"), [(10.0, 1.0), (1000.0, 1.0), (1.0, 1000.0)])
+def test_dear_margins_do_not_make_labels_certain(cost, margin, seed):
+    """A quarter of the labels is wrong; an even guess has the log loss 0.693."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((2060, 3))
+    y = (X[:, 0] + rng.standard_normal(2060) > 0).astype(int)
+    model = BayesianLinearSVC(
+        C=cost, margin=margin, prior_scale=margin, n_draws=200, random_state=seed, sampler="hmc"
+    )
+    model.fit(X[:60], y[:60])
+    assert _log_loss(model, X[60:], y[60:]) < 0.57
