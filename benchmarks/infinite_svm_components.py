@@ -29,7 +29,7 @@ SAMPLERS = {
 }
 SETTINGS = {
     **{"C": 3.0, "prior_scale": 0.3, "scatter": 0.5, "split_merge": 0, "n_chains": 4},
-    "prediction": "vote",  # no link to probabilities is needed
+    **{"extra_degrees": 0, "prediction": "vote"},  # no link to probabilities is needed
 }
 
 

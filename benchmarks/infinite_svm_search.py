@@ -34,10 +34,16 @@ FOLDS = {"protein": (5, 2), "ijcnn1": (3, 1)}
 #: The mixture is fast enough for all rows, on which its number of clusters depends, and more folds.
 MIXTURE_ROWS, MIXTURE_REPEATS = 60_000, 2
 CHAIN_REPEATS = {"protein": 6, "ijcnn1": 1}
-#: Length of the chains, while searching and when measured; others were not searched.
+#: Length of the chains, while searching and when measured; others, or degrees, were not searched.
 LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
-    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1, "inner_steps": 10},
+    "ijcnn1": {
+        "n_sweeps": 40,
+        "n_draws": 10,
+        "n_chains": 1,
+        "inner_steps": 10,
+        "extra_degrees": 0,
+    },
 }
 UNCALIBRATED = {"prediction": "probability"}  # classes are compared, which no link changes
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).

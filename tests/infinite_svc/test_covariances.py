@@ -86,7 +86,25 @@ def test_draws_do_not_depend_on_threads_or_on_a_checkpoint(tmp_path):
     np.testing.assert_array_equal(plain.predict_proba(X), other.fit(X, y).predict_proba(X))
 
 
-def test_a_wrong_kind_is_refused():
+@pytest.mark.parametrize(
+    "wrong", [{"covariance_type": "tied"}, {"extra_degrees": -1}, {"extra_degrees": "many"}]
+)
+def test_wrong_settings_are_refused(wrong):
     X, y = rows_of(2)
-    with pytest.raises(ValueError, match="covariance_type='tied'"):
-        InfiniteSVC(covariance_type="tied").fit(X, y)
+    ((name, value),) = wrong.items()
+    with pytest.raises(ValueError, match=f"{name}={value!r}"):
+        InfiniteSVC(**wrong).fit(X, y)
+
+
+def test_wide_rows_are_not_scattered():
+    """As they are where the base measure leaves covariances of 50 columns to the rows."""
+    X, y = make_classification(
+        1400, 50, n_informative=6, n_redundant=0, n_clusters_per_class=4, class_sep=1.5,
+        random_state=1,
+    )  # fmt: skip
+    settings = {"prediction": "probability", "random_state": 0}
+    model = InfiniteSVC(n_sweeps=30, **settings).fit(X[:700], y[:700])
+    assert model.n_components_.mean() < 10
+    assert model.score(X[700:], y[700:]) > 0.8
+    loose = InfiniteSVC(n_sweeps=4, extra_degrees=0, **settings).fit(X[:700], y[:700])
+    assert loose.n_components_.min() > 100

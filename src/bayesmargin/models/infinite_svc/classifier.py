@@ -64,9 +64,11 @@ class InfiniteSVC(InfiniteSVCAnswers):
     scatter : float or "auto"
         Prior mean of a component's variance, in units of the variance of the data; "auto": half
         of the variance within the k-means clusters that the chain starts from.
-    mean_strength, extra_degrees : float, int
-        :math:`\kappa_0`, and :math:`\nu_0 - p - 2`: how strongly the base measure holds the
-        components' means and covariances (p = 1 for each column of a "diag").
+    mean_strength : float
+        :math:`\kappa_0`: how strongly the base measure holds the components' means.
+    extra_degrees : int or "auto"
+        :math:`\nu_0 - p - 2`: how strongly it holds their covariances (p = 1 for each column of a
+        "diag"). "auto": p from ten columns on, less for fewer, 0 up to five and for "diag".
     n_clusters : int or "auto"
         Clusters of the k-means start; "auto": a quarter of the square root of the number of rows,
         at most 100.
@@ -159,7 +161,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         covariance_type: str = "full",
         scatter: float | str = "auto",
         mean_strength: float = 0.1,
-        extra_degrees: int = 0,
+        extra_degrees: int | str = "auto",
         n_clusters: int | str = "auto",
         new_components: int | str = "exact",
         split_merge: int = 1,

@@ -19,6 +19,7 @@ from bayesmargin.models.infinite_svc.held_out import make_folds, predict_held_ou
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import (
     CALIBRATED,
+    default_degrees,
     default_sweeps,
     make_caution,
     make_methods,
@@ -147,11 +148,14 @@ def make_problem(
     scale = estimator.prior_scale
     scale = float(scatter) ** -0.5 if scale == "auto" else float(scale)
     size, diagonal = covariates.shape[1], estimator.covariance_type == "diag"
+    extra = estimator.extra_degrees
+    if extra == "auto":
+        extra = 0 if diagonal else default_degrees(size)
     base = make_base(
         location=np.zeros(size),
         strength=float(estimator.mean_strength),
-        degrees=(1 if diagonal else size) + 2.0 + estimator.extra_degrees,
-        scatter=float(scatter) * (1.0 + estimator.extra_degrees) * np.eye(size),
+        degrees=(1 if diagonal else size) + 2.0 + extra,
+        scatter=float(scatter) * (1.0 + extra) * np.eye(size),
         weight_scale=scale,
         rows=len(X),
         diagonal=diagonal,

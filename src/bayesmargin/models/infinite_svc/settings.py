@@ -86,6 +86,22 @@ def default_sweeps(rows: int, features: int, covariance_type: str) -> int:
     return int(min(MOST_SWEEPS, max(FEWEST_SWEEPS, affordable)))
 
 
+def default_degrees(columns: int) -> int:
+    """Degrees of freedom beyond p + 2 for full covariances of so many columns.
+
+    It takes as many rows as columns to tell a covariance, and the base measure has to stand for
+    them: without it most rows of wide data are better off alone, and a fit ends with hundreds of
+    components. With few columns it is better to leave the covariances to the rows.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.infinite_svc.settings import default_degrees
+    >>> [default_degrees(columns) for columns in (2, 5, 8, 10, 50)]
+    [0, 0, 6, 10, 50]
+    """
+    return min(columns, max(0, 2 * columns - 10))
+
+
 def default_steps(sweeps: int) -> int:
     """Steps of the stochastic methods in a sweep: where there are few sweeps, each takes more.
 
@@ -148,9 +164,11 @@ def check_settings(estimator: Any) -> None:
     require_choice("prediction", estimator.prediction, PREDICTIONS)
     require_choice("covariance_type", estimator.covariance_type, COVARIANCES)
     for name, least in (
-        ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("extra_degrees", 0), ("groups", 1),
+        ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("groups", 1),
     ):  # fmt: skip
         require_count(name, getattr(estimator, name), least)
+    if estimator.extra_degrees != "auto":
+        require_count("extra_degrees", estimator.extra_degrees, 0)
     if estimator.inner_steps != "auto":
         require_count("inner_steps", estimator.inner_steps, 1)
     require_flag("fit_intercept", estimator.fit_intercept)
