@@ -14,6 +14,21 @@ def leader_of(scores: FloatArray) -> IntArray:
     return scores.argmax(axis=-1)
 
 
+def runner_up_of(scores: FloatArray, leader: IntArray) -> IntArray:
+    """Class of the largest score of every row but for the leader's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.leading import leader_of, runner_up_of
+    >>> scores = np.array([[1.0, 3.0, 2.0], [5.0, 0.0, 4.0]])
+    >>> runner_up_of(scores, leader_of(scores))
+    array([2, 2])
+    """
+    itself = np.arange(scores.shape[-1]) == leader[:, None]
+    return np.where(itself, -np.inf, scores).argmax(axis=-1)
+
+
 def at_leader(values: FloatArray, leader: IntArray) -> FloatArray:
     """Values of the leading class of every row, its axis kept.
 

@@ -105,15 +105,17 @@ def test_weights_of_zero_and_two_leave_rows_out(clouds, monkeypatch):
 def test_predictions_are_lazy_and_equal(client, clouds, single):
     X, y = clouds
     rows, _ = on_dask(X[::40], y[::40], 3)
-    for name in ("predict", "predict_proba", "predict_votes", "decision_function"):
+    for name in ("predict", "predict_proba", "predict_votes", "decision_function", "predict_lead"):
         lazy = getattr(single, name)(rows)
         assert isinstance(lazy, da.Array)
         wanted = getattr(single, name)(X[::40])
         assert lazy.shape == wanted.shape
         assert lazy.dtype == wanted.dtype
         assert np.array_equal(lazy.compute(), wanted)
-    _, deviation = single.decision_function(rows, return_std=True)
-    assert np.allclose(deviation.compute(), single.decision_function(X[::40], return_std=True)[1])
+    for name in ("decision_function", "predict_lead"):
+        _, deviation = getattr(single, name)(rows, return_std=True)
+        wanted = getattr(single, name)(X[::40], return_std=True)[1]
+        assert np.allclose(deviation.compute(), wanted)
 
 
 def broken(number):

@@ -62,6 +62,10 @@ def test_predictions_agree_with_each_other(model, cancer):
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     np.testing.assert_allclose(votes.sum(axis=1), 1.0)
+    for whole, wanted in zip(
+        model.predict_lead(X, return_std=True), (np.abs(scores), deviation), strict=True
+    ):
+        np.testing.assert_array_equal(whole, wanted)
     rows = np.column_stack([X, np.ones(len(X))])
     draws = np.concatenate(
         [model.posterior_["coef"], model.posterior_["intercept"][..., None]], axis=2
@@ -208,7 +212,15 @@ def test_more_than_two_classes(multi_class):
     probabilities = model.predict_proba(X)
     np.testing.assert_array_equal(probabilities.argmax(axis=1), model.predict(X))
     assert model.predict_votes(X).shape == (178, 3)
-    assert model.decision_function(X, return_std=True)[1].shape == (178, 3)
+    scores, spread = model.decision_function(X, return_std=True)
+    assert spread.shape == (178, 3)
+    lead, sd = model.predict_lead(X, return_std=True)
+    last, best = np.sort(scores, axis=1)[:, -2:].T
+    np.testing.assert_allclose(lead, best - last)
+    np.testing.assert_array_equal(lead, model.predict_lead(X))
+    votes = model.predict_votes(X).max(axis=1)
+    assert (votes[lead > 4.0 * sd] > 0.99).all()  # a lead that is known well wins the votes
+    assert (votes[lead < sd] < 0.95).all()
 
 
 def test_posterior_summary_and_arviz(model):

@@ -25,35 +25,12 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     for k, name in enumerate(estimator.classes_):
         columns[f"p({name})"] = probability[:, k]
     if type(estimator).__name__ == "BayesianLinearSVC":
-        columns["score"], columns["score_sd"] = _score(estimator, X)
+        several = len(estimator.classes_) > 2
+        score = estimator.predict_lead if several else estimator.decision_function
+        columns["score"], columns["score_sd"] = score(X, return_std=True)
     if hasattr(estimator, "predict_votes"):
         columns["votes"] = np.asarray(estimator.predict_votes(X))[each, code]
     return columns
-
-
-def _score(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Score of two classes, or lead of the best of several over the next, with its sd.
-
-    A score alone says little of several classes: the part that they share is not learned from data.
-    """
-    if len(estimator.classes_) == 2:
-        return estimator.decision_function(X, return_std=True)
-    from bayesmargin.leading import leader_of
-    from bayesmargin.models.spread import contrast_variance
-
-    scores = estimator.decision_function(X)
-    leader, each = leader_of(scores), np.arange(len(scores))
-    others = scores.copy()
-    others[each, leader] = -np.inf
-    second = others.argmax(axis=1)
-    rows, (coef, intercept) = estimator._rows(X), estimator._draws()
-    deviations, first = [], 0
-    for part in rows.parts() if hasattr(rows, "parts") else [rows]:
-        here = slice(first, first + part.shape[0])
-        variance = contrast_variance(part, coef, intercept, leader[here])
-        deviations.append(np.sqrt(variance[np.arange(len(variance)), second[here]]))
-        first = here.stop
-    return scores[each, leader] - scores[each, second], np.concatenate(deviations)
 
 
 def judge(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -13,12 +13,13 @@ def on_blocks(
     ``shape`` is the number of columns of a result (None: one-dimensional) and its type, where it is
     not what classifiers of one label a row give; ``options`` go to the method.
     """
+    shape = shape or _shape(model, method)
     if options.get("return_std"):
-        return on_blocks(model, method, X), on_blocks(_Part(model, method, 1), "part", X)
+        return on_blocks(model, method, X), on_blocks(_Part(model, method, 1), "part", X, shape)
     import dask.array as da
     from dask import delayed
 
-    columns, dtype = shape or _shape(model, method)
+    columns, dtype = shape
     shared = delayed(model)
     blocks, sizes = _blocks(X)
     parts = []
@@ -35,7 +36,6 @@ class _Part:
 
     def __init__(self, model: Any, method: str, place: int) -> None:
         self.model, self.method, self.place = model, method, place
-        self.classes_ = model.classes_
 
     def part(self, X: Any) -> Any:
         return getattr(self.model, self.method)(X, return_std=True)[self.place]
@@ -51,7 +51,9 @@ def _shape(model: Any, method: str) -> tuple[int | None, Any]:
     n_classes = len(model.classes_)
     if method == "predict":
         return None, model.classes_.dtype
-    if method in ("decision_function", "part"):
+    if method == "predict_lead":
+        return None, np.dtype(float)
+    if method == "decision_function":
         return (None if n_classes == 2 else n_classes), np.dtype(float)
     return n_classes, np.dtype(float)
 

@@ -12,7 +12,7 @@ from bayesmargin.calibration import Link
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.distributed import is_collection
 from bayesmargin.inputs import require_numbers
-from bayesmargin.leading import leader_of
+from bayesmargin.leading import at_leader, leader_of, runner_up_of
 from bayesmargin.models.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.spread import contrast_variance, score_variance
 from bayesmargin.posterior import Posterior
@@ -62,6 +62,9 @@ class LinearPredictions(BaseEstimator):
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean of the scores, and with ``return_std`` their posterior sd.
 
+        Of several classes the sd of a score counts what all classes share, too, of which nothing is
+        learned (``multi_class="crammer_singer"``): :meth:`predict_lead` tells how sure one is.
+
         Returns
         -------
         scores : array of shape (n_samples,) or (n_samples, n_classes)
@@ -85,6 +88,34 @@ class LinearPredictions(BaseEstimator):
     def _score_sd(self, X: Any) -> FloatArray:
         deviations = np.sqrt(score_variance(X, *self._draws()))
         return deviations[:, 0] if self._n_blocks() == 1 else deviations
+
+    def predict_lead(self, X: Any, return_std: bool = False) -> Any:
+        """Lead of the predicted class: posterior mean of its score less that of the next class.
+
+        With ``return_std`` also the posterior sd of the difference. Of two classes the lead is the
+        size of the score.
+
+        Returns
+        -------
+        lead : array of shape (n_samples,)
+        std : array of the same shape, only with ``return_std=True``
+        """
+        if is_collection(X):
+            return self._on_blocks("predict_lead", X, return_std=return_std)
+        X = self._rows(X)
+        parts = X.parts() if isinstance(X, FileRows) else [X]
+        lead, std = (np.concatenate(part) for part in zip(*map(self._lead, parts), strict=True))
+        return (lead, std) if return_std else lead
+
+    def _lead(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        (scores,) = self._decision(X, return_std=False)
+        if scores.ndim == 1:
+            return np.abs(scores), self._score_sd(X)
+        leader = leader_of(scores)
+        second = runner_up_of(scores, leader)
+        variance = contrast_variance(X, *self._draws(), leader)
+        lead = at_leader(scores, leader) - at_leader(scores, second)
+        return lead[:, 0], np.sqrt(at_leader(variance, second)[:, 0])
 
     def predict(self, X: Any) -> Any:
         """Class with the largest posterior mean score."""
