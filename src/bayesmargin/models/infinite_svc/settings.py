@@ -67,7 +67,7 @@ def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
     return method(FEWEST_STEPS), method(steps)
 
 
-def default_sweeps(rows: int, features: int, covariance_type: str) -> int:
+def default_sweeps(rows: int, features: int, covariance_type: str = "full") -> int:
     """Sweeps over so many rows: partitions of few rows settle late, and cost next to nothing.
 
     A visit to a row takes time that grows beyond ten features: with their square where covariances
@@ -76,8 +76,8 @@ def default_sweeps(rows: int, features: int, covariance_type: str) -> int:
     Examples
     --------
     >>> from bayesmargin.models.infinite_svc.settings import default_sweeps
-    >>> default_sweeps(400, 2, "full"), default_sweeps(400, 50, "full")
-    (2000, 100)
+    >>> default_sweeps(400, 2), default_sweeps(4000, 2), default_sweeps(400, 50)
+    (2000, 250, 100)
     >>> default_sweeps(4000, 2, "diag"), default_sweeps(400, 50, "diag")
     (250, 500)
     """
