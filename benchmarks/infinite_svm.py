@@ -79,8 +79,8 @@ def rows_of(name: str, kind: str, data: Any, seeds: int, quick: bool) -> list[di
     if kind == "dpMNL":
         model = DPMNLClassifier(10 if quick else DPMNL_SWEEPS[name], random_state=0)
         return [{"model": kind, **measure(model, data)}]
-    small = mixture(name, kind, 0, True).set_params(n_sweeps=2).fit(data[0][:300], data[1][:300])
-    small.predict(data[2][:300])
+    small = mixture(name, kind, 0, True).set_params(n_sweeps=12)  # enough for components to join
+    small.fit(data[0][:300], data[1][:300]).predict(data[2][:300])
     rows = []
     for seed in range(seeds):
         model = mixture(name, kind, seed, quick)
