@@ -29,19 +29,22 @@ NAME = "infinite_svm_covariances"
 KINDS = ("full", "diag")
 
 
-def clusters(columns: int, informative: int) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
-    """Two classes of four clusters each."""
+def clusters(
+    columns: int, redundant: int = 0, apart: float = 1.5
+) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+    """Two classes of four clusters each in six directions; the other columns are noise."""
     return lambda: make_classification(
-        2000, columns, n_informative=informative, n_redundant=0, n_clusters_per_class=4,
-        class_sep=1.5, random_state=1,
+        2000, columns, n_informative=6, n_redundant=redundant, n_clusters_per_class=4,
+        class_sep=apart, random_state=1,
     )  # fmt: skip
 
 
 SETS = {
     **SMALL_SETS,
-    "clusters 10": clusters(10, 6),
-    "clusters 20": clusters(20, 6),
-    "clusters 50": clusters(50, 6),
+    "clusters 10": clusters(10),
+    "clusters 20": clusters(20),
+    "clusters 50": clusters(50),
+    "overlapping 20": clusters(20, redundant=4, apart=1.0),
 }
 HEADER = ["set", "training rows", "columns"] + [
     f"{what} {kind}" for what in ("log loss", "accuracy", "components", "seconds") for kind in KINDS

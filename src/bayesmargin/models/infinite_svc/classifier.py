@@ -58,9 +58,9 @@ class InfiniteSVC(InfiniteSVCAnswers):
         with more than two values only, for tables with 0/1 columns, each combination of which
         would otherwise be a component that no row can leave; experts see all columns.
     covariance_type : {"full", "diag"}
-        Gaussians with any covariance, or with independent columns, whose variances are learned from
-        far fewer rows and whose density takes p operations instead of :math:`p^2/2`. With some ten
-        columns and more "diag" is faster and often finds more components.
+        Gaussians with any covariance, or with independent columns, whose density takes p operations
+        instead of :math:`p^2/2`. "full" is mostly the better classifier; "diag" is worth a try
+        where it finds a single component.
     scatter : float or "auto"
         Prior mean of a component's variance, in units of the variance of the data; "auto": half
         of the variance within the k-means clusters that the chain starts from.
