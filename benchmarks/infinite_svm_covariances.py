@@ -9,7 +9,6 @@ smaller by a tenth. ("diag" makes more sweeps by default, and often more compone
 not always the shorter ones.)
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesmargin import InfiniteSVC
 from infinite_svm_probabilities import SETS as SMALL_SETS
+from infinite_svm_probabilities import read_options
 from reporting import finish
 
 NAME = "infinite_svm_covariances"
@@ -70,12 +70,7 @@ def measure(kind: str, X: np.ndarray, y: np.ndarray, parts: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="set", default=list(SETS))
-    parser.add_argument("--parts", type=int, default=5)
-    options = parser.parse_args()
-    if unknown := set(options.sets) - set(SETS):
-        parser.error(f"no set is called {sorted(unknown)[0]}; there are {', '.join(SETS)}")
+    options = read_options(__doc__, SETS)
     warnings.simplefilter("ignore")
     rows: list[list[Any]] = []
     with threadpool_limits(1):

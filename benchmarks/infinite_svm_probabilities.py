@@ -12,7 +12,7 @@ the same fits.
 
 import argparse
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -100,13 +100,19 @@ def measure(name: str, parts: int) -> list[Any]:
     return [name, *shape, *losses, float(peer_mean[0]), *accuracies, float(mean[1.0][2]), *without]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="set", default=list(SETS))
+def read_options(description: str | None, sets: Collection[str]) -> argparse.Namespace:
+    """Sets and number of cuts that the command line asks for."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("sets", nargs="*", metavar="set", default=list(sets))
     parser.add_argument("--parts", type=int, default=5)
     options = parser.parse_args()
-    if unknown := set(options.sets) - set(SETS):
-        parser.error(f"no set is called {sorted(unknown)[0]}; there are {', '.join(SETS)}")
+    if unknown := set(options.sets) - set(sets):
+        parser.error(f"no set is called {sorted(unknown)[0]}; there are {', '.join(sets)}")
+    return options
+
+
+def main() -> None:
+    options = read_options(__doc__, SETS)
     warnings.simplefilter("ignore")
     table = []
     for name in options.sets:
