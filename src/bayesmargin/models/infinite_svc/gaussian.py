@@ -155,8 +155,8 @@ def log_share_of_member(
 
 
 @inner_borrowing_jit
-def _write_form(components: Components, base: Base, slot: int) -> None:
-    """Form and height of a component from its inverse scatter and centre."""
+def _write_density(components: Components, base: Base, slot: int) -> None:
+    """What a density needs, form and height of a component, from inverse scatter and centre."""
     count = components.population[slot]
     components.height[slot] = base.student[count] - 0.5 * components.log_determinant[slot]
     if count > 0:
@@ -168,7 +168,7 @@ def _write_form(components: Components, base: Base, slot: int) -> None:
 def refactor(components: Components, base: Base, slot: int) -> None:
     """Recompute all that is known of a component from its sums."""
     invert_scatter(base, components, slot)
-    _write_form(components, base, slot)
+    _write_density(components, base, slot)
 
 
 @inner_jit
@@ -190,7 +190,7 @@ def change_member(
     for i in range(moment.shape[0]):
         moment[i] += sign * features[i]
     if change_scatter(base, components, slot, row, kappa, sign):
-        _write_form(components, base, slot)
+        _write_density(components, base, slot)
     else:
         refactor(components, base, slot)
 
