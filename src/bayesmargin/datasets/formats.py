@@ -68,23 +68,27 @@ def read_svmlight(path: Path, n_features: int, labels: Collection[int]) -> Array
     labels : collection of int
         The labels allowed.
     """
-    from sklearn.datasets import load_svmlight_file
+    from scipy.sparse import csr_matrix
 
+    from bayesmargin.rows.svmlight_text import read_lines
+
+    with opened(path) as stream:
+        text = stream.read()
     try:
-        with opened(path) as stream:
-            matrix, target = load_svmlight_file(stream, n_features=n_features, zero_based=False)
-        if not np.isin(target, list(labels)).all() or not np.isfinite(matrix.data).all():
-            raise ValueError("a label or a value is not allowed")
-    except DataFormatError:
-        raise
+        rows = read_lines(text)
+        allowed = bool(np.isin(rows.labels, list(labels)).all())
+        if not allowed or rows.columns.max(initial=0) >= n_features:
+            raise ValueError("a label or an index is not allowed")
     except ValueError as error:
-        # The fast reader does not say where: read again slowly, only to find the line.
+        # Labels and width are of this set: read again slowly, only to find the line.
         for number, line in lines(path):
             problem = _svmlight_problem(line, n_features, labels)
             if problem is not None:
                 raise DataFormatError(path, number, problem) from error
         raise DataFormatError(path, None, str(error)) from error
-    return {**csr_arrays(matrix), "target": target.astype(np.int64)}
+    parts = (rows.values, rows.columns, rows.bounds)
+    matrix = csr_matrix(parts, shape=(len(rows.labels), n_features))
+    return {**csr_arrays(matrix), "target": rows.labels.astype(np.int64)}
 
 
 def _svmlight_problem(line: str, n_features: int, labels: Collection[int]) -> str | None:

@@ -6,9 +6,7 @@ piece by piece, into a binary file in the temporary folder, which is removed wit
 
 import bz2
 import gzip
-import io
 import lzma
-import math
 import os
 import tempfile
 import weakref
@@ -23,13 +21,12 @@ from scipy import sparse
 from bayesmargin.compiling import jit
 from bayesmargin.errors import DataError
 from bayesmargin.rows.files import FileRows
-from bayesmargin.rows.finite import all_finite
+from bayesmargin.rows.svmlight_text import Lines, read_lines
 from bayesmargin.storage import draws_folder
 from bayesmargin.types import IntArray
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".lzma": lzma.open}
-LARGEST = float(np.finfo(np.float32).max)
-MOST_COLUMNS = 2**31 - 1
+LARGEST = float(np.nextafter(2.0**128 - 2.0**103, 0.0))  # finite when rounded to single precision
 ENTRY = np.dtype([("column", np.int32), ("value", np.float32)])
 
 
@@ -55,13 +52,13 @@ class SvmlightRows(FileRows):
         try:
             with os.fdopen(handle, "wb") as out, _opened(path) as text:
                 for lines in _line_pieces(path, text, max(1 << 16, memory // 16)):
-                    part, label = _parsed(path, lines, line)
-                    entries = np.empty(part.nnz, dtype=ENTRY)
-                    entries["column"], entries["value"] = part.indices, part.data
+                    part = _parsed(path, lines, line)
+                    entries = np.empty(len(part.columns), dtype=ENTRY)
+                    entries["column"], entries["value"] = part.columns, part.values
                     entries.tofile(out)
-                    largest = max(largest, int(part.indices.max(initial=-1)))
-                    lengths.append(np.diff(part.indptr))
-                    labels.append(label)
+                    largest = max(largest, int(part.columns.max(initial=-1)))
+                    lengths.append(np.diff(part.bounds))
+                    labels.append(part.labels)
                     line += lines.count(b"\n")
             self._finish(lengths, labels, largest, n_features)
         except BaseException:
@@ -149,48 +146,12 @@ def _line_pieces(path: Path, text: BinaryIO, size: int) -> Iterator[bytes]:
             rest = piece[cut:]
         else:
             rest += piece
-    if rest.strip():
-        yield rest + b"\n"
+    if rest:
+        yield rest
 
 
-def _parsed(path: Path, lines: bytes, first: int) -> tuple[Any, Any]:
-    from sklearn.datasets import load_svmlight_file
-
+def _parsed(path: Path, lines: bytes, first: int) -> Lines:
     try:
-        part, label = load_svmlight_file(
-            io.BytesIO(lines), n_features=MOST_COLUMNS, zero_based=False, dtype=np.float32
-        )
-    except (ValueError, IndexError, OverflowError) as error:
-        raise ValueError(f"{path}: {_culprit(lines, first)}: {error}") from error
-    if not (all_finite(part.data) and all_finite(label)):
-        raise DataError(f"{path}: {_culprit(lines, first)}: labels and features are finite numbers")
-    part.sort_indices()
-    return part, label
-
-
-def _culprit(lines: bytes, first: int) -> str:
-    """The first line that cannot be read, with its number."""
-    for number, line in enumerate(lines.splitlines(), start=first + 1):
-        fields, last = line.split(b"#")[0].split(), 0
-        try:
-            if fields and not math.isfinite(float(fields[0])):
-                return f"line {number} has the label {float(fields[0])}"
-            for field in fields[1:]:
-                column, value = field.split(b":")
-                if column == b"qid":
-                    continue
-                if int(column) < 1:
-                    return (
-                        f"line {number} has the index {int(column)}, but indices start from 1 "
-                        "(scikit-learn writes them so by dump_svmlight_file(..., zero_based=False))"
-                    )
-                if int(column) <= last:
-                    return f"line {number} has the index {int(column)} after {last}"
-                if int(column) > MOST_COLUMNS:
-                    return f"line {number} has the index {int(column)}, beyond {MOST_COLUMNS}"
-                last = int(column)
-                if not abs(float(value)) <= LARGEST:
-                    return f"line {number} has the value {float(value):g}"
-        except ValueError:
-            return f"line {number} is not 'label index:value ...'"
-    return f"in the lines from {first + 1} on"
+        return read_lines(lines, first, LARGEST)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None

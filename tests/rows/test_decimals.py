@@ -1,0 +1,71 @@
+"""Decimal numbers read by compiled code, against Python's ``float``, bit by bit."""
+
+import random
+import struct
+
+import numpy as np
+import pytest
+
+from bayesmargin.compiling import from_python
+from bayesmargin.rows.decimals import EXTREME, POWERS_OF_FIVE, read_decimal
+
+reader = from_python(read_decimal)
+
+
+def read(text):
+    """Place after the number, and the number."""
+    place, bits = reader(np.frombuffer(text.encode() + b"\n", np.uint8), 0, POWERS_OF_FIVE)
+    return place, struct.unpack("<d", struct.pack("<Q", int(bits)))[0]
+
+
+def same(text):
+    place, value = read(text)
+    assert place == len(text), text
+    assert struct.pack("<d", value) == struct.pack("<d", float(text)), text
+
+
+def test_numbers_as_programs_write_them():
+    rng = random.Random(0)
+    for _ in range(3000):
+        value = rng.gauss(0.0, 1.0) * 10.0 ** rng.randint(-40, 40)
+        for form in (repr(value), f"{value:.{rng.randint(0, 18)}g}", f"{value:.18e}"):
+            same(form)
+    for text in ("0", "-0", "+0.0", "007", ".5", "5.", "+1E+05", "1e-0003", "-.25e2", "0e99999"):
+        same(text)
+
+
+def test_numbers_halfway_between_two_doubles_are_rounded_to_even():
+    rng = random.Random(1)
+    for _ in range(1000):
+        odd = rng.randrange(2**53 + 1, 2**54, 2)  # 54 bits, the last of them set
+        same(str(odd))
+        for k in range(1, 4):
+            same(f"{odd * 5**k}e-{k}")
+        for power in range(1, 23):
+            multiple = odd // 5**power | 1
+            if 2**53 < multiple * 5**power < 2**54:
+                same(f"{multiple}e{power}")
+
+
+def test_numbers_next_to_halves_and_to_powers_of_two():
+    for power in range(-EXTREME + 30, EXTREME - 30, 3):
+        for double in (2.0 ** (3.3 * power) // 1.0 or 2.0**power, 10.0**power):
+            for nudge in (-1, 0, 1):
+                digits, exponent = f"{double:.18e}".split("e")
+                whole = int(digits.replace(".", "")) + nudge
+                same(f"{whole}e{int(exponent) - 18}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-", "+", ".", "e5", "1e", "1e+", "nan", "inf", "12345678901234567890", "1e300", "1e-290"],
+)
+def test_what_is_no_plain_number_is_left_to_others(text):
+    assert read(text)[0] == -1
+
+
+def test_what_follows_a_number_is_not_read():
+    assert read("0x10") == (1, 0.0)
+    assert read("1_000") == (1, 1.0)
+    assert read("1.5.2") == (3, 1.5)
+    assert read("0.00000000000000000000125 7") == (25, 1.25e-21)
