@@ -1,5 +1,6 @@
 """CSV files with more or fewer names than columns: row numbers, row names, stray separators."""
 
+import gzip
 import os
 
 import numpy as np
@@ -104,3 +105,39 @@ def test_a_pipe_is_refused_in_words(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match=r"pipe is a pipe or a device, .*: save it"):
         read_table(tmp_path / "pipe", Reading(format="csv", target="y"))
+
+
+def test_blanks_after_separators_are_no_part_of_a_field(tmp_path):
+    (tmp_path / "t.csv").write_text('a, b, "c", sold\n1, NA, "x, y", yes\n2, True, z, no\n')
+    table = read_table(tmp_path / "t.csv", READING)
+    assert list(table.data) == ["a", "b", "c"]
+    assert table.data["b"].isna().tolist() == [True, False]
+    assert table.data["c"].tolist() == ["x, y", "z"]
+    assert table.labels.tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize(("asked", "there"), [("SOLD", "sold"), ("id", "ID"), ("a", "a ")])
+def test_names_that_differ_in_blanks_or_capitals_are_offered(tmp_path, asked, there):
+    (tmp_path / "t.csv").write_text(f"ID,{there if there == 'a ' else 'b'},sold\n1,2,y\n")
+    with pytest.raises(DataError, match=f"did you mean '{there}'"):
+        read_table(tmp_path / "t.csv", Reading(target="sold", identity=asked))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("t.csv", b"a,b\n\xe9,1\n", r"not UTF-8 text: .* iconv -f LATIN1 -t UTF-8 \S*t\.csv$"),
+        ("my t.csv", b"a,b\n\xe9,1\n", r"iconv -f LATIN1 -t UTF-8 '\S*my t\.csv'$"),
+        ("t.csv", "a,b\n".encode("utf-16"), "iconv -f UTF-16"),
+        ("t.csv.gz", gzip.compress(b"a,b\n\xe9,1\n"), "unpack it, and convert it"),
+        ("t.csv", gzip.compress(b"a,b\n" * 9), r"not text: .* a gzip .* end in \.csv\.gz"),
+        ("t.csv", b"PK\x03\x04\x14\0\x06\0\xff\0", "not text: .* Excel workbook .* save .* as CSV"),
+        ("t.csv", b"PAR1\x15\0\xff\0", r"not text: .* Parquet file; .* end in \.parquet"),
+        ("t.csv", b"\x93N\0\xff\0", "not text: it holds zero bytes"),
+    ],
+    ids=["latin", "latin with a blank", "utf-16", "packed", "gzip", "excel", "parquet", "other"],
+)
+def test_files_that_are_not_text_are_told_what_they_are(tmp_path, name, content, told):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=told):
+        read_table(tmp_path / name, READING)

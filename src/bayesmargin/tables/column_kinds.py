@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import word
+from bayesmargin.tables.table import count, word
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 DATE = re.compile(
@@ -81,27 +81,21 @@ def learn_column(series: Any, name: str, scale: bool, categorical: bool) -> Colu
         return _learn_numbers(name, series.astype(float), missing, scale)
     if not categorical and types.is_numeric_dtype(series.dtype):
         return _learn_numbers(name, series, missing, scale)
-    words = as_words(series, name)
-    present = words[~series.isna().to_numpy()]
-    if not categorical and set(present) == set(TRUTH):
-        truth = pandas.Series([TRUTH[word] for word in present])
-        return _learn_numbers(name, truth, missing, scale)
-    levels, counts = np.unique(present, return_counts=True)
+    levels, places = distinct_words(series, name)
+    present = places[places >= 0]
+    if not categorical and set(levels) == set(TRUTH):
+        truth = np.array([TRUTH[level] for level in levels])[present]
+        return _learn_numbers(name, pandas.Series(truth), missing, scale)
     if len(levels) == len(present) >= FEWEST_NAMES and not categorical:
         raise DataError(
-            f"column {name!r} has a different word in every row (such as {str(levels[0])!r}): if "
+            f"column {name!r} has a different word in every row (such as {levels[0]!r}): if "
             f"it names the rows pass --id {quote(name)}, if it holds documents --text "
             f"{quote(name)}, or leave it out with --drop {quote(name)}"
         )
     if len(levels) == 1 and missing == 0:
         return Column(name, "constant")
-    return Column(
-        name,
-        "category",
-        fill=str(levels[counts.argmax()]),
-        levels=levels.tolist(),
-        missing=missing,
-    )
+    common = levels[int(np.bincount(present).argmax())]
+    return Column(name, "category", fill=common, levels=levels, missing=missing)
 
 
 def _learn_numbers(name: str, series: Any, missing: int, scale: bool) -> Column:
@@ -109,7 +103,8 @@ def _learn_numbers(name: str, series: Any, missing: int, scale: bool) -> Column:
     values = values[~np.isnan(values)]
     infinite = int(np.isinf(values).sum())
     if infinite:
-        raise DataError(f"column {name!r} has {infinite:,} infinite values: mend or --drop it")
+        told = count(infinite, "infinite value")
+        raise DataError(f"column {name!r} has {told}: mend or --drop it")
     largest = values[np.abs(values).argmax()]
     if abs(largest) > LARGEST:
         raise DataError(
@@ -160,12 +155,30 @@ def _is_date(series: Any) -> bool:
     return all(isinstance(value, str) and DATE.match(value) for value in some)
 
 
-def as_words(series: Any, name: str) -> Any:
-    """Values as words, whole numbers without a decimal point; missing ones as empty words."""
-    values = series.astype(object).where(~series.isna(), "").tolist()
+def distinct_words(series: Any, name: str) -> tuple[list[str], Any]:
+    """Different values as words in alphabetical order, and which of them every row has (-1: none).
+
+    Whole numbers are words without a decimal point.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from bayesmargin.tables.column_kinds import distinct_words
+    >>> distinct_words(pandas.Series([7.0, None, 10.0, 7.0]), "floor")
+    (['10', '7'], array([ 1, -1,  0,  1]))
+    """
+    import pandas
+
+    try:
+        codes, found = pandas.factorize(series)
+        values = found.tolist()
+    except TypeError:  # values without a hash
+        values = [[]]
     if any(isinstance(value, list | dict | tuple | set | np.ndarray | bytes) for value in values):
         raise DataError(f"column {name!r} holds lists or other structures: leave it out (--drop)")
-    return np.array([word(value) for value in values], dtype=object)
+    words = np.array([word(value) for value in values], dtype=object)
+    levels, places = np.unique(words, return_inverse=True)
+    return levels.tolist(), np.append(places, -1)[codes]
 
 
 def as_numbers(series: Any, name: str, source: str) -> Any:
@@ -173,9 +186,9 @@ def as_numbers(series: Any, name: str, source: str) -> Any:
     import pandas
 
     if not pandas.api.types.is_numeric_dtype(series.dtype):
-        words = as_words(series, name)
-        if set(words) <= {*TRUTH, ""}:
-            return np.array([TRUTH.get(word, np.nan) for word in words])
+        levels, places = distinct_words(series, name)
+        if set(levels) <= {*TRUTH, ""}:
+            return np.array([*(TRUTH.get(level, np.nan) for level in levels), np.nan])[places]
     numbers = pandas.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     bad = np.flatnonzero(np.isnan(numbers) & ~series.isna().to_numpy())
     if len(bad):

@@ -11,8 +11,8 @@ from bayesmargin.errors import DataError
 from bayesmargin.tables.column_kinds import (
     Column,
     as_numbers,
-    as_words,
     counts_rows,
+    distinct_words,
     learn_column,
 )
 from bayesmargin.tables.preparation import Preparation
@@ -225,19 +225,23 @@ class _Pieces:
 
 def _encode(series: Any, column: Column, remarks: list[str]) -> tuple[Any, Any]:
     """Rows that have a known level, and which."""
-    words = as_words(series, column.name)
-    words[series.isna().to_numpy()] = column.fill
-    words = words.astype(str)
-    levels = np.array(column.levels, dtype=str)
-    places = np.minimum(np.searchsorted(levels, words), len(levels) - 1)
-    known = levels[places] == words
-    if not known.all():
-        new = sorted(set(words[~known]))
+    words, rows = distinct_words(series, column.name)
+    known = {level: place for place, level in enumerate(column.levels)}
+    places = np.array([_level(word, known) for word in [*words, column.fill]])[rows]
+    new = places < 0
+    if new.any():
+        strange = [words[k] for k in np.unique(rows[new])]
         remarks.append(
-            f"{count(int((~known).sum()), 'row')} with categories of {column.name!r} that training "
-            f"did not see ({listed(new, 4)}): counted as none"
+            f"{count(int(new.sum()), 'row')} with categories of {column.name!r} that training "
+            f"did not see ({listed(strange, 4)}): counted as none"
         )
-    return np.flatnonzero(known), places[known]
+    return np.flatnonzero(~new), places[~new]
+
+
+def _level(word: str, known: dict[str, int]) -> int:
+    """Place of a level, -1 if there is none; 7 is written as 7.0 in files with missing values."""
+    other = word.removesuffix(".0") if word.endswith(".0") else f"{word}.0"
+    return known.get(word, known.get(other, -1))
 
 
 def _frame(table: Table) -> Any:

@@ -124,6 +124,7 @@ def _about_nameless(columns: list[str]) -> list[str]:
 
 def no_column(option: str, name: str, columns: list[str], source: str) -> str:
     """What to say about a column that is not there."""
-    close = difflib.get_close_matches(name, columns, 1, CLOSE)
+    close = [column for column in columns if column.strip().casefold() == name.strip().casefold()]
+    close = close or difflib.get_close_matches(name, columns, 1, CLOSE)
     guess = f"; did you mean {close[0]!r}?" if close else f"; its columns are {listed(columns)}"
     return f"{source} has no column {name!r} ({option}){guess}"

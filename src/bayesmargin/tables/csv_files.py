@@ -8,18 +8,29 @@ import warnings
 import zlib
 from collections.abc import Collection
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from bayesmargin.errors import DataError
 from bayesmargin.inputs import is_number
-from bayesmargin.tables.dialect import SEPARATORS, separator_of, with_decimal_points
+from bayesmargin.tables.dialect import (
+    SEPARATORS,
+    separator_of,
+    with_decimal_points,
+    with_long_numbers,
+)
 from bayesmargin.tables.table import brief, count, listed
-from bayesmargin.tables.text import UTF_16
+from bayesmargin.tables.text import COMPRESSED, UTF_16
 
 MISSING = (  # the words that pandas takes for missing values
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
+PACKED = {
+    b"PK\x03\x04": "an Excel workbook or a zip archive; save the table as CSV",
+    b"\x1f\x8b": "a gzip archive; its name should end in .csv.gz",
+    b"PAR1": "a Parquet file; its name should end in .parquet",
+}
 
 
 def read_csv(
@@ -29,13 +40,15 @@ def read_csv(
     separator: str | None = None,
     literal: Collection[str] = (),
     numeric: Collection[str] = (),
+    target: str | None = None,
 ) -> tuple[Any, list[str]]:
     """Data frame of a CSV or TSV file, which may be compressed, and what is odd about it.
 
-    Where the usual separator leaves the first line in one piece, it is taken from that line.
+    Where the usual separator leaves the first line in one piece, it is taken from that line. Blanks
+    after a separator are no part of a field.
     Columns in ``as_text`` are words, also where they look like numbers; those that are ``literal``
     have no missing values either: ``NA`` is somebody's name. Those known to be ``numeric`` may have
-    decimal commas where others have.
+    decimal commas where others have. Labels, in the column ``target``, are not rounded.
     """
     import lzma
 
@@ -50,11 +63,13 @@ def read_csv(
         _refuse_twins(names, path)
         how: dict[str, Any] = {
             "sep": usual,
+            "skipinitialspace": True,
             "dtype": dict.fromkeys({*as_text, *literal}, str),
             "low_memory": False,
             **(_missing_words(names, literal) if literal else {}),
         }
         frame, remarks = _read(path, how)
+        frame = with_long_numbers(frame, {*as_text, *literal}, MISSING, target)
         if usual != ",":
             frame, odd = with_decimal_points(frame, {*as_text, *literal}, numeric)
             remarks += odd
@@ -64,10 +79,7 @@ def read_csv(
     except pandas.errors.EmptyDataError as error:
         raise DataError(f"{path} is empty") from error
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not UTF-8 text: convert it, for instance with iconv -f {_encoding(path)} "
-            f"-t UTF-8 {path}"
-        ) from error
+        raise DataError(f"{path} is not {_not_text(path)}") from error
     except (pandas.errors.ParserError, ValueError, OSError, EOFError) as error:
         raise DataError(f"{path} is not readable as {form.upper()}: {brief(error)}") from error
     except (lzma.LZMAError, zlib.error) as error:
@@ -113,7 +125,13 @@ def _header(path: Path, separator: str) -> list[str]:
     import pandas
 
     first = pandas.read_csv(
-        path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False
+        path,
+        sep=separator,
+        skipinitialspace=True,
+        header=None,
+        nrows=1,
+        dtype=str,
+        keep_default_na=False,
     )
     return [str(name) for name in first.iloc[0]]
 
@@ -129,8 +147,20 @@ def _refuse_twins(names: list[str], path: Path) -> None:
     raise DataError(f"{path} has several columns named {listed(twice)}: {hint}")
 
 
-def _encoding(path: Path) -> str:
-    """What a file that is not UTF-8 may be: UTF-16 begins with a mark, old files are Latin-1."""
+def _not_text(path: Path) -> str:
+    """What a file that is not UTF-8 is not, and what to do.
+
+    UTF-16 begins with a mark, old files are Latin-1, and other files have zeros somewhere.
+    """
     with open(path, "rb") as file:
-        marked = file.read(2) in UTF_16
-    return "UTF-16" if marked else "LATIN1"
+        begin = file.read(1 << 16)
+    if path.suffix.lower() in COMPRESSED:
+        return "UTF-8 text: unpack it, and convert it with iconv"
+    if begin[:2] in UTF_16 or b"\0" not in begin:
+        encoding = "UTF-16" if begin[:2] in UTF_16 else "LATIN1"
+        return (
+            f"UTF-8 text: convert it, for instance with iconv -f {encoding} -t UTF-8 "
+            f"{quote(str(path))}"
+        )
+    kind = next((what for mark, what in PACKED.items() if begin.startswith(mark)), None)
+    return "text: it holds zero bytes" if kind is None else f"text: it looks like {kind}"

@@ -1,11 +1,13 @@
 """How a text table is written: what stands between its fields, and decimal commas."""
 
+import re
 from collections.abc import Collection
 from typing import Any
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 CANDIDATES = (";", "\t", "|", ",")
 NUMBER = r"\s*[-+]?\d+(?:,\d+)?(?:[eE][-+]?\d+)?\s*"
+WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 NOT_THOUSANDS = r"[^,]*,(?!\d{3}(?:\D|$))\d+.*|\s*[-+]?(?:0\d*|\d{4,}),\d+.*"
 
 
@@ -54,6 +56,39 @@ def with_decimal_points(
         "read as a little more than one; write thousands without points"
         for name in doubtful
     ]
+
+
+def with_long_numbers(
+    frame: Any, as_text: Collection[str], missing: Collection[str], target: str | None = None
+) -> Any:
+    """The frame with numbers in columns that pandas left as they are written.
+
+    It does so where a whole number needs more than 64 bits, or 64 beside a missing value or a
+    negative number, and then does not see the missing values either. Labels stay words.
+    """
+    import pandas
+
+    for name in frame:
+        column = frame[name]
+        if name in as_text or pandas.api.types.is_numeric_dtype(column.dtype):
+            continue
+        first = next((value for value in column if not _is_missing(value, missing)), "")
+        if not WHOLE.fullmatch(str(first)):
+            continue
+        words = column.where(~column.isin(missing)).astype(object)
+        there = words.notna()
+        if not all(WHOLE.fullmatch(str(word)) for word in words[there]):
+            continue
+        frame[name] = words if name == target else words[there].map(_as_float).reindex(words.index)
+    return frame
+
+
+def _is_missing(value: Any, missing: Collection[str]) -> bool:
+    return value != value or value in missing
+
+
+def _as_float(whole: Any) -> float:
+    return float(str(whole))  # of many hundred digits infinite, and not an error
 
 
 def _perhaps_thousands(column: Any) -> bool:

@@ -11,9 +11,9 @@ from bayesmargin.tables.documents import read_class_folders, read_lines
 from bayesmargin.tables.labels import with_labels
 from bayesmargin.tables.matrices import read_npy, read_npz, read_svmlight
 from bayesmargin.tables.table import Reading, Table
+from bayesmargin.tables.text import COMPRESSED
 
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "npy", "text", "folders")
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 UNPACKED = {  # by the reader of a format
     **dict.fromkeys(("csv", "tsv"), COMPRESSED),
     **dict.fromkeys(("text", "svmlight"), (".gz", ".bz2", ".xz")),
@@ -126,7 +126,9 @@ def read_table(
         if form == "parquet":
             frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None}, texts)
         else:
-            frame, remarks = read_csv(path, form, texts, reading.separator, literal, numeric)
+            frame, remarks = read_csv(
+                path, form, texts, reading.separator, literal, numeric, reading.target
+            )
         table = split_columns(frame, reading, str(path), labelled, named)
         table.remarks[:0] = remarks
     else:

@@ -49,7 +49,8 @@ def refuse_strays(frame: Any, source: str, categorical: Collection[str]) -> None
         words = series.dropna().astype(str)
         values = np.array(words.unique(), dtype=object)
         numeric = pandas.to_numeric(pandas.Series(values), errors="coerce").notna().to_numpy()
-        dressed = np.array([bool(DRESSED.fullmatch(value.strip())) for value in values]) & ~numeric
+        dressed = [DRESSED.fullmatch(value.strip()) is not None for value in values]
+        dressed = np.array(dressed, dtype=bool) & ~numeric
         strays = values[~numeric & ~dressed]
         if len(strays) > MOST_STRAYS * len(values) or len(values) - len(strays) < FEWEST_NUMBERS:
             continue

@@ -138,7 +138,8 @@ def clean_labels(values: Any, name: str) -> Any:
         return series.astype(str).to_numpy(dtype=np.str_)
     numbers = series.to_numpy()
     if numbers.dtype.kind in "iu":
-        return numbers.astype(np.int64)
+        beyond = numbers.dtype == np.uint64 and numbers.max(initial=0) > np.iinfo(np.int64).max
+        return numbers.astype(np.str_ if beyond else np.int64)
     numbers = numbers.astype(float)
     if not np.all(np.isfinite(numbers)):
         raise DataError(f"{name} holds infinite values: labels are whole numbers or words")

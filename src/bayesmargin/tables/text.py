@@ -1,5 +1,6 @@
 """Bytes of text files as lines of text."""
 
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")  # endings of packed files
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
