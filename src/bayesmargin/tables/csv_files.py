@@ -6,6 +6,7 @@ pandas reads them because it knows every dialect and compression people use and 
 
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from shlex import quote
@@ -138,7 +139,7 @@ def _header(path: Path, separator: str) -> list[str]:
 
 def _refuse_twins(names: list[str], path: Path) -> None:
     """Refuse names that several columns have."""
-    twice = sorted({name for name in names if name and names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if name and times > 1)
     if not twice:
         return
     hint = "rename them"
