@@ -127,3 +127,21 @@ def test_files_in_deeper_folders_are_pointed_out(tmp_path):
     pd.DataFrame({"a": [1.0]}).to_parquet(tmp_path / "year=2020" / "1.parquet")
     with pytest.raises(ValueError, match=r"holds no \.parquet files; .*year=2020"):
         open_rows(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
+def test_labels_that_are_words_are_words_and_no_objects(tmp_path, kind):
+    for k, words in enumerate((["no", "yes", "no"], [], ["perhaps", "no"])):
+        column = pyarrow.array(words, pyarrow.string())
+        column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
+        part = pyarrow.table({"a": np.zeros(len(words)), "y": column})
+        parquet.write_table(part, tmp_path / f"{k}.parquet", row_group_size=2)
+    labels = open_rows(tmp_path, label="y").labels
+    assert labels.tolist() == ["no", "yes", "no", "perhaps", "no"]
+    assert labels.dtype == "<U7"
+
+
+def test_hidden_files_of_a_folder_are_not_read(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "1.parquet")
+    (tmp_path / "._1.parquet").write_bytes(b"\0\5\26\7")  # as an archive of another system has them
+    assert open_rows(tmp_path).shape == (2, 1)

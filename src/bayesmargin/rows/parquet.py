@@ -141,7 +141,7 @@ class ParquetRows(FileRows):
                 if column.null_count:
                     row = int(np.flatnonzero(column.is_null().to_numpy())[0])
                     raise DataError(f"{file}: the label column {label!r} has no value in row {row}")
-                parts.append(column.to_numpy())
+                parts.append(_labels(column))
                 if not all_finite(parts[-1]):
                     row = int(np.flatnonzero(~np.isfinite(parts[-1]))[0])
                     raise DataError(
@@ -149,6 +149,23 @@ class ParquetRows(FileRows):
                         "(counted from 0): labels are words, true and false or finite numbers"
                     )
         return np.concatenate(parts)
+
+
+def _labels(column: Any) -> Any:
+    """An Arrow column as an array; words as NumPy has them and not as objects.
+
+    An object for each row would take longer to make, and several times longer to tell apart.
+    """
+    kind = getattr(column.type, "value_type", column.type)
+    if str(kind) not in ("string", "large_string", "string_view"):
+        return column.to_numpy()
+    parts = [np.zeros(0, dtype=np.str_)]
+    for chunk in column.chunks:
+        if str(chunk.type) == "string_view":
+            chunk = chunk.cast("string")
+        coded = chunk.dictionary_encode()
+        parts.append(np.array(coded.dictionary.to_pylist(), dtype=np.str_)[coded.indices])
+    return np.concatenate(parts)
 
 
 def _arrow() -> Any:
@@ -182,10 +199,17 @@ def _reading(file: Path) -> Iterator[Any]:
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """The file itself, or the Parquet files of a folder in the order of their names."""
+    """The file itself, or the Parquet files of a folder in the order of their names.
+
+    Those whose name begins with a point are not shown to people and not read.
+    """
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+    found = sorted(
+        file
+        for file in path.iterdir()
+        if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
+    )
     if not found:
         deeper = next(path.glob("*/**/*.parquet"), None)
         hint = "" if deeper is None else f"; those of {deeper.parent} are opened by that name"
