@@ -11,6 +11,7 @@ from bayesmargin.errors import DataError
 from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count, listed
 
 CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
+WORDS = ("string", "large_string", "string_view")  # types of Arrow
 NAMELESS = re.compile(r"Unnamed: \d+(\.\d+)?$")  # what pandas calls a column without a name
 
 
@@ -20,7 +21,8 @@ def read_parquet(
     """Data frame of a Parquet file, or of all Parquet files of a folder in the order of names.
 
     The index of a data frame is left out, but for columns that are ``wanted``. Decimal numbers, as
-    data bases have them, become floats but for columns in ``as_text``.
+    data bases have them, become floats but for columns in ``as_text``. A column that holds numbers
+    in one file and words in another is an error; one without any value agrees with both.
     """
     import pandas
 
@@ -32,19 +34,37 @@ def read_parquet(
     except ImportError as error:
         raise DataError('Parquet files need pyarrow: pip install "bayesmargin[files]"') from error
     frames: list[Any] = []
+    kinds: dict[str, str] = {}
     for file in parquet_files(path):
         try:
             with pyarrow.parquet.ParquetFile(file) as opened:
-                frame = _with_floats(opened.read(), as_text).to_pandas()
-                frame = frame.reset_index([name for name in frame.index.names if name in wanted])
+                frame, held = _read(opened, wanted, as_text)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
             raise DataError(f"{file} is not a readable Parquet file: {brief(error)}") from error
         if frames and list(frame) != list(frames[0]):
             odd = sorted(set(map(str, frame)) ^ set(map(str, frames[0])))
             what = f"column {odd[0]!r}" if odd else "the order of the columns"
             raise DataError(f"{file} disagrees with the other files of {path} about {what}")
+        for name, kind in held.items():
+            if name not in as_text and kinds.setdefault(name, kind) != kind:
+                raise DataError(
+                    f"{file} disagrees with the other files of {path} about column {name!r}: it "
+                    f"holds {kind} there, and {kinds[name]} in the files before"
+                )
         frames.append(frame)
     return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
+
+
+def _read(
+    opened: Any, wanted: Collection[str | None], as_text: Collection[str]
+) -> tuple[Any, dict[str, str]]:
+    """Data frame of one file, and which columns hold numbers or words."""
+    table = _with_floats(opened.read(), as_text)
+    frame = table.to_pandas()
+    frame = frame.reset_index([name for name in frame.index.names if name in wanted])
+    for name in (_empty(table) - set(as_text)).intersection(frame):
+        frame[name] = float("nan")  # numbers, where another file has numbers
+    return frame, _kinds(table)
 
 
 def _with_floats(table: Any, as_text: Collection[str]) -> Any:
@@ -56,6 +76,28 @@ def _with_floats(table: Any, as_text: Collection[str]) -> Any:
             values = table.column(place).cast(pyarrow.float64())
             table = table.set_column(place, field.with_type(pyarrow.float64()), values)
     return table
+
+
+def _empty(table: Any) -> set[str]:
+    """Columns of an Arrow table without any value."""
+    pairs = zip(table.column_names, table.columns, strict=True)
+    return {name for name, column in pairs if column.null_count == len(column) > 0}
+
+
+def _kinds(table: Any) -> dict[str, str]:
+    """Columns of an Arrow table that hold numbers or words, and which."""
+    from pyarrow import types
+
+    found, empty = {}, _empty(table)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        inner = getattr(column.type, "value_type", column.type)
+        if name in empty:
+            continue
+        if types.is_integer(inner) or types.is_floating(inner) or types.is_decimal(inner):
+            found[name] = "numbers"
+        elif str(inner) in WORDS:
+            found[name] = "words"
+    return found
 
 
 def split_columns(
