@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, topic_traces
+from bayesmargin.models.medlda.diagnostics import diagnose, topic_traces
 from bayesmargin.models.medlda.understanding import top_words
 from bayesmargin.names import names_of
 from bayesmargin.report.held_out import HeldOut, forecast
@@ -51,7 +51,7 @@ class Context:
     def diagnostics(self) -> Any:
         """What the estimator says about itself, computed once."""
         if self.kind == "topics":
-            return TopicDiagnostics(self.topic_traces)
+            return diagnose(self.estimator.posterior_, self.topic_traces)
         return getattr(self.estimator, "diagnostics_", None)
 
     @cached_property

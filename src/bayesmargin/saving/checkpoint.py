@@ -1,23 +1,22 @@
 """Checkpoints: a fit puts its state down from time to time, and goes on from it, bit by bit.
 
-When to write, how Ctrl-C stops a fit, and which fit may go on from a checkpoint is decided here;
-:mod:`~bayesmargin.saving.state_folder` puts states on the disk.
+When to write, and which fit may go on from a checkpoint is decided here; Ctrl-C is noted by
+:mod:`~bayesmargin.saving.interrupts`, and :mod:`~bayesmargin.saving.state_folder` puts states on
+the disk.
 """
 
 import copy
-import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from bayesmargin.errors import CheckpointError, CheckpointWarning
+from bayesmargin.saving.interrupts import Interruptible
 from bayesmargin.saving.state_folder import NEWEST, PREVIOUS, StateFolder
 
 __all__ = ["NEWEST", "PREVIOUS", "Checkpoint", "NoCheckpoint"]
@@ -26,12 +25,11 @@ LARGEST_SHARE = 0.01  # of the time that may go into writing; rarer checkpoints 
 Document = Callable[[], tuple[Any, Sequence[np.ndarray]]]
 
 
-class NoCheckpoint:
+class NoCheckpoint(Interruptible):
     """What a fit without a checkpoint holds: nothing is found, nothing is written."""
 
     active = False
     state: Any = None
-    interrupted = False
 
     def __init__(self, random_state: Any) -> None:
         self.random_state = random_state
@@ -44,7 +42,7 @@ class NoCheckpoint:
         return False
 
 
-class Checkpoint:
+class Checkpoint(Interruptible):
     """The checkpoint of one fit.
 
     Parameters
@@ -69,6 +67,7 @@ class Checkpoint:
     """
 
     active = True
+    even_if_ignored = True  # whoever wants a checkpoint wants to stop
 
     def __init__(
         self, path: Any, every: float, data: str, settings: dict[str, str], random_state: Any
@@ -155,21 +154,3 @@ class Checkpoint:
     def remove(self) -> None:
         """Remove the files of the checkpoint, and its folder when nothing else is in it."""
         self._folder.remove()
-
-    @contextmanager
-    def watching(self) -> Iterator["Checkpoint"]:
-        """Let the first Ctrl-C stop the fit where its state is whole; the second stops at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield self
-            return
-
-        def note(number: int, frame: FrameType | None) -> None:
-            if self.interrupted:
-                raise KeyboardInterrupt
-            self.interrupted = True
-
-        before = signal.signal(signal.SIGINT, note)
-        try:
-            yield self
-        finally:
-            signal.signal(signal.SIGINT, before)

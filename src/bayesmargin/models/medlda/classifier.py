@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.crew import count_threads
+from bayesmargin.models.medlda.interruption import warn_if_interrupted
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
@@ -197,6 +198,10 @@ class MedLDAClassifier(
     def fit(self, X: Any, y: Any = None) -> "MedLDAClassifier":
         """Sample topics and weights from documents and labels.
 
+        Ctrl-C in the second half of the chains ("pa": at any time) keeps the draws made so far
+        (:class:`~bayesmargin.errors.InterruptedWarning`); earlier, or with a checkpoint to go on
+        from, it ends the fit.
+
         Parameters
         ----------
         X : sparse matrix, array or Dask collection of shape (documents, vocabulary)
@@ -223,7 +228,8 @@ class MedLDAClassifier(
         """Go on with further documents: one pass over them in minibatches, in random order.
 
         Fewer than a minibatch make a shorter step, and documents that are all empty change nothing,
-        unless they are the first.
+        unless they are the first. Ctrl-C is heeded after the minibatch under way, so that the model
+        holds what it has learned until then.
 
         Parameters
         ----------
@@ -255,10 +261,13 @@ class MedLDAClassifier(
         if len(documents.words) == 0:  # nothing is learned from empty documents
             return self
         try:
-            training.take_in(self, documents, signs)
+            complete = training.take_in(self, documents, signs)
         finally:
             training.close()
-        return self._finish(training)
+        self._finish(training)
+        if not complete:
+            raise KeyboardInterrupt
+        return self
 
     def fit_stream(
         self, batches: Iterable[tuple[Any, Any]], classes: Any = None
@@ -274,14 +283,17 @@ class MedLDAClassifier(
         return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 
     def _finish(self, training: Training, links: bool = False) -> "MedLDAClassifier":
-        """Show what was learned; ``links`` says to learn probabilities at once."""
+        """Show what was learned; ``links``, after a fit, says to learn probabilities at once."""
         self._training = training
         self.classes_ = training.code.classes
         self.posterior_ = [learner.posterior for learner in training.learners]
         self._first = self.posterior_[: len(training.columns)]
         self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
-        self._link = training.link() if links else None
+        interrupted = self.posterior_[0].interrupted
+        self._link = training.link() if links and not interrupted else None
+        if links:
+            warn_if_interrupted(self.posterior_[0], self.method)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -36,6 +36,15 @@ def topic_traces(chains: Sequence[TopicPosterior]) -> dict[str, FloatArray]:
     return found
 
 
+def diagnose(chains: Sequence[TopicPosterior], traces: dict[str, FloatArray]) -> "TopicDiagnostics":
+    """The verdict on chains by their :func:`topic_traces`."""
+    return TopicDiagnostics(
+        traces,
+        stream=any(chain.streamed for chain in chains),
+        interrupted=any(chain.interrupted for chain in chains),
+    )
+
+
 def _breadth(topics: FloatArray, n_topics: int) -> float:
     """Exponential of the mean entropy of the topics of a draw (V, P)."""
     part = np.asarray(topics[:, :n_topics], dtype=float)
@@ -64,7 +73,8 @@ def drift(chains: FloatArray) -> float:
 class TopicDiagnostics(dict[str, dict[str, float]]):
     """Mean and drift of every quantity: a dictionary that can judge and print itself.
 
-    The draws may be those of a ``stream``, which has no passes to raise the number of.
+    The draws may be those of a ``stream``, which has no passes to raise the number of, or of a fit
+    that was ``interrupted``.
 
     Examples
     --------
@@ -77,14 +87,16 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
     The kept draws are steady: they drift by 5.0% at most.
     """
 
-    def __init__(self, traces: dict[str, FloatArray], stream: bool = False) -> None:
+    def __init__(
+        self, traces: dict[str, FloatArray], stream: bool = False, interrupted: bool = False
+    ) -> None:
         super().__init__(
             {
                 name: {"mean": float(chains.mean()), "drift": drift(chains)}
                 for name, chains in traces.items()
             }
         )
-        self._stream = stream
+        self._stream, self.interrupted = stream, interrupted
         if HEAT in traces:
             self[HEAT]["least"] = float(traces[HEAT].mean(axis=1).min())
 
@@ -100,7 +112,12 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
 
     @property
     def trustworthy(self) -> bool | None:
-        """Whether the kept draws move and no longer drift; None where there are too few to tell."""
+        """Whether the kept draws move and no longer drift, in a run that was not cut short.
+
+        None where there are too few to tell.
+        """
+        if self.interrupted:
+            return False
         return None if math.isnan(self.worst) else self.worst <= MOST_DRIFT and not self.frozen
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,6 +125,8 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
         return dict(self)
 
     def __str__(self) -> str:
+        if self.interrupted:
+            return "The run was interrupted and should NOT be trusted: fit again in full."
         if self.trustworthy is None:
             return "There are too few draws to say whether the chains still drift."
         if self.frozen:

@@ -17,7 +17,7 @@ from bayesmargin.models.medlda.settings import REST_DECAY, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.random import spawn_generators
-from bayesmargin.types import IntArray
+from bayesmargin.types import FloatArray, IntArray
 
 
 class Learner(Protocol):
@@ -27,6 +27,9 @@ class Learner(Protocol):
 
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
         """Take in the chosen documents, which stand for ``total`` of them."""
+
+    def stop(self, time: int) -> None:
+        """End after so many calls, which are fewer than were planned."""
 
     def close(self) -> None:
         """Let threads go."""
@@ -68,13 +71,15 @@ class OnlineLearner:
         """One minibatch."""
         if self.chain.time == 0:
             self.chain.mover.expect(self.posterior.length)
-        crew = self.crew()
-        self.chain.step(documents, signs, chosen, total, crew, self.posterior.expected)
-        self.posterior.keep(
-            self.chain.time,
-            self._n_draws,
-            lambda: (self.chain.current_topics(crew), self.chain.coef, self.chain.mover.heat()),
-        )
+        self.chain.step(documents, signs, chosen, total, self.crew(), self.posterior.expected)
+        self.posterior.keep(self.chain.time, self._n_draws, self._draw)
+
+    def _draw(self) -> tuple[FloatArray, FloatArray, float | None]:
+        return self.chain.current_topics(self.crew()), self.chain.coef, self.chain.mover.heat()
+
+    def stop(self, time: int) -> None:
+        """Keep the draws of the second half."""
+        self.posterior.stop_sampling(time, self._n_draws, self._draw)
 
     def crew(self) -> Crew:
         """Threads with their count buffers, made when they are first needed."""
@@ -131,9 +136,14 @@ class BatchLearner:
         """One sweep over the documents that the chain holds."""
         self.chain.sweep()
         self._time += 1
-        self.posterior.keep(
-            self._time, self._n_draws, lambda: (self.chain.topics(), self.chain.coef, None)
-        )
+        self.posterior.keep(self._time, self._n_draws, self._draw)
+
+    def _draw(self) -> tuple[FloatArray, FloatArray, float | None]:
+        return self.chain.topics(), self.chain.coef, None
+
+    def stop(self, time: int) -> None:
+        """Keep the draws of the second half."""
+        self.posterior.stop_sampling(time, self._n_draws, self._draw)
 
     def close(self) -> None:
         """Nothing to let go."""
@@ -168,6 +178,10 @@ class StreamLearner:
         self.state.absorb(documents, signs, chosen)
         self.posterior.add(self.state.topics(), self.state.mean)
         self.posterior.drop_oldest(1)
+
+    def stop(self, time: int) -> None:
+        """Keep what was absorbed."""
+        self.posterior.stop(time)
 
     def close(self) -> None:
         """Nothing to let go."""

@@ -10,6 +10,7 @@ from bayesmargin.diagnostics import rhat
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.types import FloatArray
 
+Draw = Callable[[], tuple[FloatArray, FloatArray, float | None]]
 FEWEST = 4  # draws of a chain from which R-hat says something
 
 
@@ -32,6 +33,8 @@ class TopicPosterior:
     heat : list of float
         Mean square of the momentum of the weights on the way to each draw, where a thermostat moves
         them.
+    planned : int or None
+        Steps that a chain was to make which was stopped before, after ``length`` of them.
     """
 
     n_topics: int
@@ -41,10 +44,16 @@ class TopicPosterior:
     length: int | None = None
     expected: ExpectedTopics | None = None
     heat: list[float] = field(default_factory=list)
+    planned: int | None = None
 
     def __repr__(self) -> str:
         words = len(self.topics[0]) if self.topics else 0
         return f"TopicPosterior({len(self.topics)} draws of {self.n_topics} topics, {words} words)"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the chain was stopped before its end, and no stream has followed."""
+        return self.planned is not None and not self.streamed
 
     @property
     def streamed(self) -> bool:
@@ -58,12 +67,7 @@ class TopicPosterior:
         self.topics.append(np.array(topics, dtype=np.float32))
         self.coef.append(np.array(coef, dtype=np.float64))
 
-    def keep(
-        self,
-        time: int,
-        n_draws: int,
-        draw: Callable[[], tuple[FloatArray, FloatArray, float | None]],
-    ) -> None:
+    def keep(self, time: int, n_draws: int, draw: Draw) -> None:
         """Keep the draw of this time if it is due, and no more than ``n_draws``.
 
         Those of the first half of a chain of known length are for those who watch. The second half
@@ -92,11 +96,26 @@ class TopicPosterior:
         self.last = time
         return True
 
+    def stop(self, time: int) -> None:
+        """Let the chain end after so many steps, fewer than it was to make."""
+        self.length, self.planned = time, self.length
+
+    def stop_sampling(self, time: int, n_draws: int, draw: Draw) -> None:
+        """Let it end likewise, with the draws of its second half only.
+
+        That is one at least, where the second half has begun.
+        """
+        assert self.length is not None
+        second = range(self.length // 2 + 1, time + 1)
+        self.drop_oldest(sum(self.due(step, n_draws) for step in second))
+        if second and not self.topics:
+            self.add(*draw())
+        self.stop(time)
+
     def drop_oldest(self, n_kept: int) -> None:
         """Keep the last ``n_kept`` draws only."""
-        del self.topics[:-n_kept]
-        del self.coef[:-n_kept]
-        del self.heat[:-n_kept]
+        for kept in (self.topics, self.coef, self.heat):
+            del kept[: max(0, len(kept) - n_kept)]
 
     def states(self, n_draws: int | None) -> list[tuple[int, FloatArray, FloatArray]]:
         """Number, topics (V, P) and weights of the states that predictions average over.

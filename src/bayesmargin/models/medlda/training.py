@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.models.medlda.documents import Documents, join, keep_words, select
+from bayesmargin.models.medlda.interruption import stop_early
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -26,6 +27,7 @@ from bayesmargin.models.medlda.sparing import spare_last
 from bayesmargin.progress import progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.saving.interrupts import Interruptible
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -103,7 +105,10 @@ class Training:
         signs: IntArray,
         checkpoint: Checkpoint | NoCheckpoint,
     ) -> None:
-        """Fit: the whole plan of passes over the documents, or what a checkpoint left of it."""
+        """Fit: the whole plan of passes over the documents, or what a checkpoint left of it.
+
+        Ctrl-C ends it after the step under way, see :mod:`.interruption`.
+        """
         kept, held = self.hold_out(documents, int(model.validation_fraction * len(signs)))
         kept, held = spare_last(kept, held, signs)
         if held.size:
@@ -127,7 +132,7 @@ class Training:
         done = take_up(self.learners, checkpoint.state, self.n_threads)
         for chosen in plan[:done]:
             self._meet(documents, chosen)
-        with progress_for(model.verbose) as progress:
+        with progress_for(model.verbose) as progress, checkpoint.watching():
             shown = watched_documents(self.code) or self.held_out
             for step, chosen in enumerate(plan[done:], start=done + 1):
                 self.learn(documents, signs, chosen, n_documents)
@@ -136,6 +141,9 @@ class Training:
                 if progress.shown and (step % every == 0 or step == len(plan)):
                     detail = describe(self, shown)
                 progress.update("minibatch", step, len(plan), detail)
+                if checkpoint.interrupted and not checkpoint.active and step < len(plan):
+                    stop_early(self.learners, step)
+                    break
         if self.held_out is None:
             some = self.hold_out(documents, MAX_HELD_OUT)[1]
             self.held_out = (select(documents, some), signs[some])
@@ -154,8 +162,11 @@ class Training:
         everything = len(chosen) == documents.n_documents
         self.known[documents.words if everything else select(documents, chosen).words] = True
 
-    def take_in(self, model: Any, documents: Documents, signs: IntArray) -> None:
-        """``partial_fit``: one pass over the documents in random order."""
+    def take_in(self, model: Any, documents: Documents, signs: IntArray) -> bool:
+        """``partial_fit``: one pass over the documents in random order.
+
+        Returns whether it is complete; Ctrl-C ends it after the minibatch under way.
+        """
         if any(isinstance(learner, BatchLearner) for learner in self.learners):
             raise ValueError(
                 "this model was fitted with method='gibbs', which samples all documents together "
@@ -169,15 +180,19 @@ class Training:
         if not self.learners:
             self.start(model, documents, signs)
         order = self.order.permutation(documents.n_documents)  # they may come class by class
-        for chosen in one_pass(order, self.n_seen, model.batch_size):
-            self.n_seen += chosen.size
-            self.n_labelled += (signs[chosen] > 0).sum(axis=0)
-            self.learn(documents, signs, chosen, self._size(model))
+        with Interruptible().watching() as watch:
+            for chosen in one_pass(order, self.n_seen, model.batch_size):
+                self.n_seen += chosen.size
+                self.n_labelled += (signs[chosen] > 0).sum(axis=0)
+                self.learn(documents, signs, chosen, self._size(model))
+                if watch.interrupted:
+                    break
         if not self.code.several:
             warn_if_sorted(everything, self.n_labelled, self.n_seen)
         if self.held_out is None or share == 0.0:
             some = self.hold_out(documents, MAX_HELD_OUT)[1]
             self._remember(select(documents, some), signs[some])
+        return not watch.interrupted
 
     def _size(self, model: Any) -> int:
         """Documents that the corpus is taken to have: after a fit those seen, else of a stream."""

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, topic_traces
+from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, diagnose, topic_traces
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.settings import require_count
@@ -181,8 +181,7 @@ class UnderstandingMixin:
     def diagnostics_(self) -> TopicDiagnostics:
         """Whether the kept draws have come to rest; printed, it is a sentence."""
         check_is_fitted(self)
-        streamed = any(posterior.streamed for posterior in self.posterior_)
-        return TopicDiagnostics(topic_traces(self.posterior_), streamed)
+        return diagnose(self.posterior_, topic_traces(self.posterior_))
 
     @property
     def topics_(self) -> FloatArray:
