@@ -21,6 +21,10 @@ class ScalingWarning(BayesmarginWarning):
     """A feature is so far from zero, or so narrow, that a linear model cannot use it as it is."""
 
 
+class CapacityWarning(BayesmarginWarning):
+    """The model is too small for the data, such as fewer topics than classes."""
+
+
 class InterruptedWarning(BayesmarginWarning):
     """Sampling was stopped by the user; the posterior holds the draws made until then."""
 

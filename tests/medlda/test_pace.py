@@ -54,7 +54,7 @@ def test_every_minibatch_of_a_part_has_documents_of_most_classes(method, monkeyp
     monkeypatch.setattr(Training, "learn", watched)
     X, y = draw_documents(200, 6)
     order = np.argsort(y, kind="stable")
-    model = MedLDAClassifier(n_topics=4, n_chains=1, method=method, random_state=0)
+    model = MedLDAClassifier(n_topics=20, n_chains=1, method=method, random_state=0)
     model.partial_fit(X[order], y[order], classes=CLASSES)
     assert min(seen) > 10
 
@@ -87,7 +87,7 @@ def test_steps_are_as_much_shorter_as_documents_are_fewer():
 
 def test_a_saved_stream_keeps_its_pace(tmp_path):
     X, y = draw_documents(60, 5)
-    model = MedLDAClassifier(n_topics=4, n_chains=1, random_state=0)
+    model = MedLDAClassifier(n_topics=20, n_chains=1, random_state=0)
     for first in range(0, 40, 4):
         model.partial_fit(X[first : first + 4], y[first : first + 4], classes=CLASSES)
     model.save(tmp_path / "model")

@@ -2,11 +2,14 @@
 
 import math
 import numbers
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesmargin.errors import CapacityWarning
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
+from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.settings import require_count, require_given, require_jobs
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.types import IntArray
@@ -67,6 +70,18 @@ def check_parameters(model: Any) -> None:
         raise ValueError(
             f"multi_class='crammer_singer' is not available for method={model.method!r}: its "
             "augmentation needs one hinge a class; choose 'multi_task' or 'ovr'"
+        )
+
+
+def warn_if_few_topics(n_topics: int, rule: str, code: LabelCode) -> None:
+    """Say that classes which share topics are hardly told apart, where each has one label."""
+    n_classes = len(code.classes)
+    if n_topics < n_classes and rule != "ovr" and not code.several:
+        warnings.warn(
+            f"n_topics={n_topics} are fewer topics than the {n_classes} classes: those without a "
+            f"topic of their own are seldom predicted, or never; set n_topics={n_classes} or more",
+            CapacityWarning,
+            stacklevel=5,
         )
 
 

@@ -18,7 +18,12 @@ from bayesmargin.models.medlda.learners import (
 from bayesmargin.models.medlda.learning_link import MAX_HELD_OUT, learn_link
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.pace import one_pass
-from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved, stream_size
+from bayesmargin.models.medlda.parameters import (
+    MIN_STEPS,
+    Resolved,
+    stream_size,
+    warn_if_few_topics,
+)
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.resuming import learned, take_up
 from bayesmargin.models.medlda.showing import describe, watched_documents
@@ -48,6 +53,7 @@ class Training:
         random_state: Any = None,
     ) -> None:
         self.resolved, self.code = resolved, code
+        warn_if_few_topics(model.n_topics, resolved.rule, code)
         self.n_words, self.n_threads = n_words, n_threads
         self.n_seen = 0
         self.known = np.zeros(n_words, dtype=bool)
