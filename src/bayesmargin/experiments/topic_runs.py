@@ -71,7 +71,12 @@ def compile_methods(n_classes: int, rule: str) -> None:
     y = np.arange(4 * n_classes) % n_classes
     for method in METHODS:
         model = MedLDAClassifier(
-            n_topics=3, method=method, multi_class=rule, n_chains=1, n_draws=2, random_state=0
+            n_topics=n_classes,
+            method=method,
+            multi_class=rule,
+            n_chains=1,
+            n_draws=2,
+            random_state=0,
         )
         run = TopicRun(model, X, y)
         for _ in run.steps(1):

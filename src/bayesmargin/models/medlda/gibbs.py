@@ -19,6 +19,7 @@ from bayesmargin.models.medlda.quadratic import (
     make_quadratic_workspace,
     move_word,
 )
+from bayesmargin.models.medlda.weights import starting_weights
 from bayesmargin.types import FloatArray, IntArray
 
 _KNOWN = np.zeros((0, 0, 0))
@@ -133,6 +134,16 @@ class CollapsedChain:
         self.shares /= np.maximum(documents.lengths, 1)[:, None]
         self.work = make_quadratic_workspace(width)
 
+    def begin(self) -> None:
+        """Draw the words once under weights that give every class topics of its own.
+
+        From topics at random, where the published sampler starts, classes that come to share a
+        topic part late, or never.
+        """
+        n_classes, n_topics = self.coef.shape
+        self.coef = starting_weights(self.hinge, n_classes, n_topics, self.rng)
+        self._sweep_words()
+
     def sweep(self) -> None:
         """One sweep: weights, then words and augmentation variables."""
         seen = self._present
@@ -144,6 +155,10 @@ class CollapsedChain:
             self.hinge,
             self.prior_variance,
         )
+        self._sweep_words()
+
+    def _sweep_words(self) -> None:
+        """Words and augmentation variables of all documents, given the weights."""
         sweep_corpus(
             self.rng,
             self.documents.words,

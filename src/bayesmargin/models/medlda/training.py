@@ -136,6 +136,9 @@ class Training:
             learner.posterior.length = len(plan)
         every = max(1, len(plan) // 10)
         done = take_up(self.learners, checkpoint.state, self.n_threads)
+        for learner in self.learners if done == 0 else []:
+            if isinstance(learner, BatchLearner):
+                learner.chain.begin()
         for chosen in plan[:done]:
             self._meet(documents, chosen)
         with progress_for(model.verbose) as progress, checkpoint.watching():
