@@ -1,5 +1,6 @@
 """MedLDA on a cluster: the topics of one machine, bit by bit."""
 
+import signal
 from itertools import pairwise
 
 import dask
@@ -9,6 +10,8 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import MedLDAClassifier
+from bayesmargin.errors import InterruptedWarning
+from bayesmargin.progress import Silence, watching
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 SETTINGS = {"n_topics": 6, "random_state": 2, "n_passes": 2, "n_chains": 1, "batch_size": 64}
@@ -47,6 +50,28 @@ def test_partitions_stream_through_partial_fit(client, corpus):
     streamed = MedLDAClassifier(**SETTINGS).partial_fit(parts_of(X, y), classes=["a", "b", "c"])
     np.testing.assert_allclose(streamed.topics_, alone.topics_)
     assert (streamed.predict(X) == y).mean() > 0.8
+
+
+class Impatient(Silence):
+    """A display whose reader presses Ctrl-C when three quarters are done."""
+
+    def update(self, stage, done, total, detail):
+        if done == 3 * total // 4:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_keeps_the_draws_of_the_second_half(client, corpus):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    X, y = corpus
+    models = [MedLDAClassifier(**SETTINGS) for _ in range(2)]
+    for model, rows in zip(models, [(X, y), (parts_of(X, y),)], strict=True):
+        with watching(Impatient()), pytest.warns(InterruptedWarning, match="the draws made so far"):
+            model.fit(*rows)
+    signal.signal(signal.SIGINT, before)
+    alone, together = (model.posterior_[0] for model in models)
+    assert 1 <= len(alone.coef) < 10
+    np.testing.assert_array_equal(together.coef, alone.coef)
+    np.testing.assert_array_equal(models[1].predict_proba(X), models[0].predict_proba(X))
 
 
 def test_other_methods_say_so(client, corpus):

@@ -9,6 +9,7 @@ import bayesmargin
 from bayesmargin import MedLDAClassifier
 from bayesmargin.errors import InterruptedWarning
 from bayesmargin.models.medlda.learners import OnlineLearner
+from bayesmargin.models.medlda.training import Training
 from bayesmargin.progress import Silence, watching
 from bayesmargin.report.context import make_context
 
@@ -44,8 +45,10 @@ def ctrl_c():
 
 def interrupted(steps, matching, **settings):
     model = MedLDAClassifier(**SETTINGS, **settings)
-    with watching(Impatient(steps)), pytest.warns(InterruptedWarning, match=matching):
-        return model.fit(X, y)
+    with watching(Impatient(steps)), pytest.warns(InterruptedWarning, match=matching) as caught:
+        model.fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    return model
 
 
 @pytest.mark.parametrize("method", ["ssgrld", "gibbs"])
@@ -139,6 +142,16 @@ def test_a_stream_ends_after_the_minibatch_under_way(monkeypatch):
     assert model.predict(X).shape == y.shape
     model.fit_stream([(X, y)] * 4, classes=np.unique(y))
     assert model.score(X, y) > 0.9
+
+
+def test_ctrl_c_while_probabilities_are_learned_costs_no_draws(monkeypatch):
+    model = MedLDAClassifier(**SETTINGS, method="gibbs", n_passes=10)
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "link", lambda self: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert len(model.posterior_[0].coef) == 5
+    assert model.predict_proba(X).shape == (240, 3)
 
 
 def test_a_second_ctrl_c_stops_at_once(monkeypatch):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.interruption import warn_if_interrupted
+from bayesmargin.models.medlda.interruption import warn_of_interrupt
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
@@ -290,10 +290,11 @@ class MedLDAClassifier(
         self._first = self.posterior_[: len(training.columns)]
         self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
-        interrupted = self.posterior_[0].interrupted
-        self._link = training.link() if links and not interrupted else None
-        if links:
-            warn_if_interrupted(self.posterior_[0], self.method)
+        self._link = None  # learned when it is asked for, should Ctrl-C come now
+        if links and not self.posterior_[0].interrupted:
+            self._link = training.link()
+        elif links:
+            warn_of_interrupt(self.posterior_[0], self.method)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

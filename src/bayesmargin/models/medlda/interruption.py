@@ -12,17 +12,17 @@ def stop_early(learners: Sequence[Learner], time: int) -> None:
     """End all chains after so many steps; where that leaves no draws, so does the fit end."""
     for learner in learners:
         learner.stop(time)
+        learner.close()
     if not all(learner.posterior.topics for learner in learners):
         raise KeyboardInterrupt
 
 
-def warn_if_interrupted(posterior: TopicPosterior, method: str) -> None:
-    """Warn where Ctrl-C has cut a fit short."""
-    if posterior.interrupted:
-        steps = "sweeps" if method == "gibbs" else "minibatches"
-        warnings.warn(
-            f"sampling was interrupted after {posterior.length} of {posterior.planned} {steps}; "
-            "the model holds the draws made so far: fit again for a full run",
-            InterruptedWarning,
-            stacklevel=4,
-        )
+def warn_of_interrupt(posterior: TopicPosterior, method: str) -> None:
+    """Warn that Ctrl-C has cut a fit short."""
+    steps = "sweeps" if method == "gibbs" else "minibatches"
+    warnings.warn(
+        f"sampling was interrupted after {posterior.length} of {posterior.planned} {steps}; the "
+        "model holds the draws made so far: fit again for a full run",
+        InterruptedWarning,
+        stacklevel=4,
+    )
