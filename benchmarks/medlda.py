@@ -7,8 +7,8 @@ Test accuracy against processor seconds and documents processed, all with defaul
 thread; curves follow one chain, so that a document processed is counted once. Accuracy is the
 better of one draw and the average over the draws kept, for every method. The default cost C of each
 method is the best on training documents held out (``medlda_search.py``); "gibbs C=1" samples the
-same posterior as "ssgrld". ``--only`` runs some parts anew and takes the others from the stored
-results.
+same posterior as "ssgrld". Gibbs starts from topics at random, as it was published; ``fit`` starts
+it like "ssgrld". ``--only`` runs some parts anew and takes the others from the stored results.
 """
 
 import argparse

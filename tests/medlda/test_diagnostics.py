@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from bayesmargin import MedLDAClassifier, load
 from bayesmargin.cli.trust import diagnostics_document, trust
 from bayesmargin.models.medlda.diagnostics import HEAT, QUANTITIES, TopicDiagnostics
+from bayesmargin.report.context import make_context
 
 from .test_corpus_size import draw_documents
 
@@ -82,12 +83,13 @@ def test_streams_are_not_told_to_raise_the_number_of_passes():
     assert "raise n_passes" in str(TopicDiagnostics(drifting))
     assert "pass more documents" in str(TopicDiagnostics(drifting, stream=True))
     X, y = draw_documents(200, 11)
-    model = MedLDAClassifier(n_topics=4, n_chains=1, n_passes=1, random_state=0)
+    model = MedLDAClassifier(n_topics=20, n_chains=1, n_passes=1, random_state=0)
     assert not model.fit(X, y).posterior_[0].streamed
     assert model.partial_fit(X, y).posterior_[0].streamed
-    streamed = MedLDAClassifier(n_topics=4, n_chains=1, random_state=0)
+    streamed = MedLDAClassifier(n_topics=20, n_chains=1, random_state=0)
     for first in range(0, 200, 10):
         streamed.partial_fit(X[first : first + 10], y[first : first + 10], classes=np.unique(y))
     streamed.posterior_[0].coef[-1] = 9.0 * streamed.posterior_[0].coef[-1]
     assert "n_passes" not in str(streamed.diagnostics_)
     assert "pass more documents" in str(streamed.diagnostics_)
+    assert str(make_context(streamed, None, None).diagnostics) == str(streamed.diagnostics_)
