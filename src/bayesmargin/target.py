@@ -20,7 +20,14 @@ from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.coordinates import n_positions, pull_back, to_weights
 from bayesmargin.hinge import multiclass_log_psi, winner
 from bayesmargin.priors import prior_energy, prior_gradient
-from bayesmargin.rows.layout import DenseRows, row_add, row_class_scores, row_dot, row_scores
+from bayesmargin.rows.layout import (
+    DenseRows,
+    four_class_scores,
+    row_add,
+    row_class_scores,
+    row_dot,
+    row_scores,
+)
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -79,6 +86,7 @@ class Workspace(NamedTuple):
     data: FloatArray
     prior: FloatArray
     scores: FloatArray
+    four_scores: FloatArray
     gradient: FloatArray
 
 
@@ -100,6 +108,7 @@ def workspace(target: Target, dtype: Any) -> Workspace:
         data=np.zeros(n_weights),
         prior=np.zeros(n_weights),
         scores=np.zeros(n_classes, dtype=dtype),
+        four_scores=np.zeros((4, n_classes), dtype=dtype),
         gradient=np.zeros(n_positions(target.coordinates, n_weights)),
     )
 
@@ -152,24 +161,56 @@ def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyp
     return -hinge.cost[index] * max(0.0, slack)
 
 
+@borrowing_jit
+def _still_wins(margin, scores, label, option):  # type: ignore[no-untyped-def]
+    """Whether ``option`` is the winner, for rows of which most keep theirs: no branch is taken."""
+    own, others = scores[label], scores[option]
+    bound = scores.dtype.type(own - margin) if option == label else others
+    above = 0
+    for k in range(scores.shape[0]):
+        above += scores[k] > bound
+    above -= own > bound
+    return above == 0 and (option == label or margin + others - own > 0.0)
+
+
+@borrowing_jit
+def _add_multiclass_row(hinge, rows, d, scores, scale, data):  # type: ignore[no-untyped-def]
+    """Add one row whose scores are known; return its energy. Nothing unless its state changed."""
+    label, before = hinge.label[d], hinge.reference[d]
+    if _still_wins(hinge.margin, scores, label, before):
+        return 0.0
+    now = winner(hinge.margin, scores, label)
+    if now == before:
+        return 0.0
+    length = data.shape[0] // hinge.n_classes
+    push = scale * hinge.cost[d]
+    margins = (1.0 if now != label else 0.0) - (1.0 if before != label else 0.0)
+    row_add(rows, d, push, data[now * length : (now + 1) * length])
+    row_add(rows, d, -push, data[before * length : (before + 1) * length])
+    return push * (scores[now] - scores[before] + hinge.margin * margins)
+
+
 @implements(add_rows, MulticlassHinge, borrows=True)
 def _add_multiclass(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def]
     first, size, index, count = block
-    weights, data, scores = work.working, work.data, work.scores
-    length = weights.shape[0] // hinge.n_classes
-    table = weights.reshape(hinge.n_classes, length)
+    weights, data, scores, four = work.working, work.data, work.scores, work.four_scores
+    table = weights.reshape(hinge.n_classes, weights.shape[0] // hinge.n_classes)
     energy = 0.0
-    for _ in range(count):
+    for _ in range(count // 4):
+        places = (
+            first + index,
+            first + (index + 1) % size,
+            first + (index + 2) % size,
+            first + (index + 3) % size,
+        )
+        four_class_scores(rows, places, table, four)
+        for i in range(4):
+            energy += _add_multiclass_row(hinge, rows, places[i], four[i], scale, data)
+        index = (index + 4) % size
+    for _ in range(count % 4):
         d = first + index
         row_class_scores(rows, d, table, scores)
-        label, before = hinge.label[d], hinge.reference[d]
-        now = winner(hinge.margin, scores, label)
-        if now != before:
-            push = scale * hinge.cost[d]
-            margins = (1.0 if now != label else 0.0) - (1.0 if before != label else 0.0)
-            energy += push * (scores[now] - scores[before] + hinge.margin * margins)
-            row_add(rows, d, push, data[now * length : (now + 1) * length])
-            row_add(rows, d, -push, data[before * length : (before + 1) * length])
+        energy += _add_multiclass_row(hinge, rows, d, scores, scale, data)
         index += 1
         if index == size:
             index = 0

@@ -7,8 +7,10 @@ from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.targets import anchored_target, plain_target
 from bayesmargin.checks import full_batch, gradient_noise
+from bayesmargin.compiling import jit
+from bayesmargin.hinge import winner
 from bayesmargin.random import spawn_generators
-from bayesmargin.target import Strata, estimate_gradient, workspace
+from bayesmargin.target import Strata, add_rows, estimate_gradient, workspace
 from tests.conftest import make_problem
 
 
@@ -158,3 +160,39 @@ def test_equal_generators_give_equal_batches(two_gaussians):
     np.testing.assert_array_equal(
         gradient(prepared.target, position, first), gradient(prepared.target, position, second)
     )
+
+
+@jit
+def _block(target, block, work):
+    work.data[:] = 0.0
+    return add_rows(target.hinge, target.rows, block, 1.0, work)
+
+
+@pytest.mark.parametrize("size", [3, 5, 8, 11])
+def test_blocks_of_rows_of_several_classes_go_round_the_end(three_clouds, size):
+    """Rows go four at a time, from any start and round the end; each counts once and rightly."""
+    X, label = three_clouds
+    problem = make_problem(X[:30], label[:30], n_classes=3)
+    rng = np.random.default_rng(5)
+    target = plain_target(problem, 30, rng).target
+    target = target._replace(
+        hinge=target.hinge._replace(reference=rng.integers(3, size=30).astype(np.int64))
+    )
+    work = workspace(target, target.rows.values.dtype)
+    work.working[:] = rng.standard_normal(problem.n_weights)
+    rows, hinge = target.rows.values.astype(float), target.hinge
+    scores = rows @ work.working.astype(float).reshape(3, -1).T
+    for first in (0, 7):
+        for index in range(size):
+            gradient, energy = np.zeros((3, rows.shape[1])), 0.0
+            for d in first + (index + np.arange(size)) % size:
+                own, before = hinge.label[d], hinge.reference[d]
+                now = winner(hinge.margin, scores[d], own)
+                gradient[now] += hinge.cost[d] * rows[d]
+                gradient[before] -= hinge.cost[d] * rows[d]
+                options = scores[d] + hinge.margin * (np.arange(3) != own)
+                energy += hinge.cost[d] * (options[now] - options[before])
+            assert _block(target, (first, size, index, size), work) == pytest.approx(
+                energy, rel=1e-4, abs=1e-4
+            )
+            np.testing.assert_allclose(work.data, gradient.ravel(), atol=1e-5)

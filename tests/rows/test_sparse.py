@@ -7,7 +7,7 @@ from scipy import sparse
 from bayesmargin.compiling import jit
 from bayesmargin.rows import SparseSource
 from bayesmargin.rows.blocks import block_products, block_scores, block_square_sum, block_sum
-from bayesmargin.rows.layout import DenseRows, SparseRows, row_class_scores
+from bayesmargin.rows.layout import DenseRows, SparseRows, four_class_scores, row_class_scores
 from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
 
 
@@ -66,6 +66,12 @@ def _all_scores(rows, table, out):
         row_class_scores(rows, i, table, out[i])
 
 
+@jit
+def _scores_in_fours(rows, table, out):
+    for i in range(0, out.shape[0], 4):
+        four_class_scores(rows, (i + 3, i + 1, i, i + 2), table, out[i : i + 4])
+
+
 @pytest.mark.parametrize("n_classes", [1, 3, 4, 7, 10])
 def test_scores_of_classes_one_after_another(n_classes):
     matrix = wide_matrix()
@@ -75,6 +81,9 @@ def test_scores_of_classes_one_after_another(n_classes):
         found = np.full((40, n_classes), np.nan)
         _all_scores(rows, table, found)
         np.testing.assert_allclose(found, dense @ table.T, atol=1e-12)
+        _scores_in_fours(rows, table, found)
+        order = np.arange(40).reshape(-1, 4)[:, [3, 1, 0, 2]].ravel()
+        np.testing.assert_allclose(found, dense[order] @ table.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_columns", [1, 6, 7])

@@ -42,6 +42,16 @@ def row_class_scores(rows: Any, index: int, table: FloatArray, scores: FloatArra
     raise TypeError(f"{type(rows).__name__} is not a row layout")
 
 
+def four_class_scores(
+    rows: Any, places: tuple[int, int, int, int], table: FloatArray, scores: FloatArray
+) -> None:
+    """:func:`row_class_scores` of four rows at a time, (4, class): weights are read once for them.
+
+    Generic; runs in compiled code only.
+    """
+    raise TypeError(f"{type(rows).__name__} is not a row layout")
+
+
 def row_square_scores(rows: Any, index: int, table: FloatArray, scores: FloatArray) -> None:
     """Inner products of the squares of a row with every column of ``table`` (generic)."""
     raise TypeError(f"{type(rows).__name__} is not a row layout")
@@ -127,6 +137,40 @@ def dense_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-d
         )
     for k in range(count - count % 4, count):
         scores[k] = row_dot(rows, index, table[k])
+
+
+@borrowing_jit
+def eight_products(first, second, third, fourth, vector, other, zero):  # type: ignore[no-untyped-def]
+    """Inner products of four vectors with two, side by side, in the precision of ``zero``."""
+    one, two, three, four = zero, zero, zero, zero
+    five, six, seven, eight = zero, zero, zero, zero
+    for j in range(vector.shape[0]):
+        a, b, c, d = first[j], second[j], third[j], fourth[j]
+        value, more = vector[j], other[j]
+        one += a * value
+        two += b * value
+        three += c * value
+        four += d * value
+        five += a * more
+        six += b * more
+        seven += c * more
+        eight += d * more
+    return one, two, three, four, five, six, seven, eight
+
+
+@implements(four_class_scores, DenseRows, borrows=True)
+def dense_four_scores(rows, places, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    values, zero, count = rows.values, rows.values.dtype.type(0.0), table.shape[0]
+    a, b, c, d = values[places[0]], values[places[1]], values[places[2]], values[places[3]]
+    for k in range(0, count - 1, 2):
+        found = eight_products(a, b, c, d, table[k], table[k + 1], zero)
+        for i in range(4):
+            scores[i, k], scores[i, k + 1] = found[i], found[i + 4]
+    if count % 2 == 1:
+        k = count - 1
+        scores[0, k], scores[1, k], scores[2, k], scores[3, k] = four_products(
+            a, b, c, d, table[k], zero
+        )
 
 
 @implements(row_square_scores, DenseRows, borrows=True)
@@ -242,6 +286,12 @@ def sparse_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] #
 def sparse_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
     for k in range(scores.shape[0]):
         scores[k] = row_dot(rows, index, table[k])
+
+
+@implements(four_class_scores, SparseRows, borrows=True)
+def sparse_four_scores(rows, places, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
+    for i in range(4):
+        row_class_scores(rows, places[i], table, scores[i])
 
 
 @implements(row_square_scores, SparseRows, borrows=True)
