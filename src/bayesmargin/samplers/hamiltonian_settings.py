@@ -1,11 +1,10 @@
 """Settings of the exact gradient-based samplers: SubgradientHMC and LangevinMC."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import exact_target, require_finite, safe_radius, unit_anchor
@@ -29,6 +28,7 @@ from bayesmargin.samplers.hamiltonian import (
     freeze_step,
     hamiltonian_state,
 )
+from bayesmargin.samplers.mass import given_mass, mass_factor
 from bayesmargin.samplers.stochastic import around
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
@@ -49,32 +49,7 @@ class TunedChain(Chain):
             self.state.clock[2] = 0
 
 
-def mass_factor(mass: FloatArray) -> FloatArray:
-    """Factor ``F`` of the inverse mass, ``F F' = M^-1``; an error when the mass has none."""
-    if not np.all(np.isfinite(mass)):
-        raise ValueError("mass holds NaN or infinity")
-    if mass.ndim == 1:
-        if not np.all(mass > 0):
-            raise ValueError(
-                f"mass is not positive definite: entry {int(np.argmin(mass))} of the diagonal is "
-                f"{mass.min():.3g}"
-            )
-        return 1.0 / np.sqrt(mass)
-    if mass.ndim != 2 or mass.shape[0] != mass.shape[1]:
-        raise ValueError(f"mass has shape {mass.shape}: give a vector or a square matrix")
-    if not np.allclose(mass, mass.T, rtol=1e-8, atol=1e-12 * np.abs(mass).max()):
-        raise ValueError("mass is not symmetric")
-    try:
-        lower = linalg.cholesky(mass, lower=True)
-    except linalg.LinAlgError:
-        smallest = float(np.linalg.eigvalsh(mass)[0])
-        raise ValueError(
-            f"mass is not positive definite: its smallest eigenvalue is {smallest:.3g}"
-        ) from None
-    return linalg.solve_triangular(lower, np.eye(len(lower)), lower=True).T
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HamiltonianSampler(Sampler):
     """What the two samplers have in common; see :class:`SubgradientHMC` for the parameters."""
 
@@ -90,8 +65,7 @@ class HamiltonianSampler(Sampler):
         if isinstance(self.mass, str):
             require_choice("mass", self.mass, MASSES)
         else:
-            object.__setattr__(self, "mass", np.asarray(self.mass, dtype=float))
-            mass_factor(self.mass)
+            object.__setattr__(self, "mass", given_mass(self.mass))
         require_real(target_acceptance=self.target_acceptance)
         if not 0.0 < self.target_acceptance < 1.0:
             raise ValueError(
@@ -99,6 +73,18 @@ class HamiltonianSampler(Sampler):
             )
         if self.burn_in == 0 and self.step is None:
             raise ValueError("burn_in=0 leaves no time to tune the step: give a step")
+
+    def _key(self) -> tuple[Any, ...]:
+        """Settings in a form that can be compared: an array is its shape and its numbers."""
+        values = [getattr(self, one.name) for one in fields(self)]
+        plain = [(v.shape, *v.flat) if isinstance(v, np.ndarray) else v for v in values]
+        return (type(self), *plain)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HamiltonianSampler) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def dynamics(self, radius: float) -> Hamiltonian:
         """Compiled dynamics."""
@@ -215,7 +201,7 @@ class HamiltonianSampler(Sampler):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SubgradientHMC(HamiltonianSampler):
     r"""Hamiltonian Monte Carlo with subgradients and the Metropolis test; exact.
 
@@ -269,7 +255,7 @@ class SubgradientHMC(HamiltonianSampler):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LangevinMC(HamiltonianSampler):
     r"""Langevin proposals with the Metropolis test (MALA): Hamiltonian Monte Carlo of one step.
 
