@@ -13,6 +13,7 @@ from bayesmargin.names import names_of
 from bayesmargin.posterior import Posterior
 from bayesmargin.reliability import curve_of, events_and_chances
 
+ONE_HINGE = "crammer_singer"
 INK, ACCENT, PALE = "#1f2933", "#c2410c", "#94a3b8"
 
 
@@ -40,6 +41,10 @@ def plot_posterior(
 ) -> Any:
     """Posterior intervals of the strongest weights: 50% as a bar, 90% as a line.
 
+    Of several classes under one hinge (Crammer and Singer's) the data know differences alone. What
+    the classes share has the law of the prior and would hide how well the differences are known, so
+    weights are shown less their mean over the classes.
+
     Parameters
     ----------
     posterior : Posterior, or a fitted estimator that has one
@@ -66,7 +71,9 @@ def plot_posterior(
             f"itself, not a {type(given).__name__}"
         )
     require_count("strongest", strongest, 1)
-    draws = posterior.flat(variable)
+    draws, less = posterior.flat(variable), ""
+    if "class" in posterior.dims[variable] and posterior.attrs.get("multi_class") == ONE_HINGE:
+        draws, less = draws - draws.mean(axis=1, keepdims=True), "less the mean of the classes; "
     draws = draws.reshape(len(draws), -1)
     labels = _labels(posterior, variable, names)
     strength = np.abs(draws.mean(axis=0)) / np.maximum(draws.std(axis=0), 1e-300)
@@ -82,7 +89,7 @@ def plot_posterior(
     axes.set_ylim(-0.7, len(order) - 0.3)
     classes: Any = getattr(given, "classes_", ())
     towards = f" for class {classes[1]}" if len(classes) == 2 else ""
-    axes.set_xlabel(f"weight{towards} (median, 50% and 90% posterior intervals)")
+    axes.set_xlabel(f"weight{towards} ({less}median, 50% and 90% posterior intervals)")
     return _finish(axes, path)
 
 

@@ -119,10 +119,17 @@ class Posterior(Mapping[str, FloatArray]):
         ]
 
     def to_arviz(self) -> Any:
-        """The draws as an ``arviz.InferenceData``, with the settings in its attributes."""
+        """The draws as an ``arviz.InferenceData``, with the settings in its attributes.
+
+        What is zero in every draw, the intercept of a model without one, is constant data there:
+        ArviZ divides by the spread of every variable of a posterior.
+        """
         arviz = import_arviz()
+        drawn = {name: array for name, array in self.items() if np.any(array)}
+        fixed = {name: array[0, 0] for name, array in self.items() if name not in drawn}
         data = arviz.from_dict(
-            posterior=self._draws,
+            posterior=drawn,
+            constant_data=fixed or None,
             dims={name: list(dims) for name, dims in self.dims.items()},
             coords=self.coords,
         )

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import BayesmarginWarning, BiasWarning
+from bayesmargin.posterior import import_arviz
 from bayesmargin.rows import open_rows
 
 
@@ -234,6 +235,23 @@ def test_posterior_summary_and_arviz(model):
     assert data.posterior.attrs["step"] > 0
     assert data.posterior.attrs["sampler"] == "auto"
     assert data.posterior.attrs["drawn_by"] == "SSGNHT"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_arviz_is_given_no_intercept_that_is_not_there(n_classes):
+    """A variable that never varies is no part of a posterior: ArviZ divided zero by zero."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(n_classes), 15)
+    X = rng.standard_normal((len(y), 2)) + np.eye(3, 2)[y]
+    model = BayesianLinearSVC(fit_intercept=False, n_draws=50, n_chains=2, random_state=0)
+    model.fit(X, y)
+    data = model.posterior_.to_arviz()
+    table = import_arviz().summary(data)  # warnings are errors here
+    assert len(table) == (2 if n_classes == 2 else 6)
+    assert np.isfinite(table.to_numpy()).all()
+    assert data.constant_data["intercept"].shape == (() if n_classes == 2 else (3,))
+    assert not np.any(data.constant_data["intercept"])
+    assert np.all(model.posterior_["intercept"] == 0.0)
 
 
 @pytest.mark.parametrize(

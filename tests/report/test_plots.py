@@ -56,6 +56,32 @@ def test_weights_of_two_classes_say_for_which_they_speak(model):
     assert plot_posterior(model).get_xlabel().startswith("weight (")
 
 
+def test_weights_of_several_classes_are_shown_less_what_these_share(model):
+    """What all classes share is the prior's: it made intervals wider and changed their order."""
+    axes = plot_posterior(model)
+    draws = model.posterior_.flat("coef")
+    shown = (draws - draws.mean(axis=1, keepdims=True)).reshape(len(draws), -1)
+    names = [f"{k}: {j}" for k in range(3) for j in range(4)]
+    order = [names.index(label) for label in labels_of(axes)]
+    np.testing.assert_allclose(axes.lines[-1].get_xdata(), np.median(shown, axis=0)[order])
+    wide, _ = (lines.get_segments() for lines in axes.collections)
+    bounds = np.array([line[:, 0] for line in wide]).T
+    np.testing.assert_allclose(bounds, np.quantile(shown[:, order], [0.05, 0.95], axis=0))
+    assert "less the mean of the classes" in axes.get_xlabel()
+
+
+def test_weights_of_one_class_against_the_rest_stay_as_they_are():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        apart = BayesianLinearSVC(multi_class="ovr", n_draws=60, random_state=0)
+        apart.fit(IRIS.data, IRIS.target)
+    axes = plot_posterior(apart, "intercept")
+    order = [int(label) for label in labels_of(axes)]
+    medians = np.median(apart.posterior_.flat("intercept"), axis=0)[order]
+    np.testing.assert_allclose(axes.lines[-1].get_xdata(), medians)
+    assert "less" not in axes.get_xlabel()
+
+
 def test_too_few_names_are_refused(model):
     with pytest.raises(ValueError, match="names holds 2 names, but 4 are needed"):
         plot_posterior(model, names=["a", "b"])
@@ -114,7 +140,8 @@ def test_intercepts_carry_the_names_of_their_classes(model):
     axes = plot_posterior(named, "intercept")
     assert sorted(labels_of(axes)) == names
     order = [names.index(label) for label in labels_of(axes)]
-    medians = np.median(named.posterior_.flat("intercept"), axis=0)[order]
+    draws = named.posterior_.flat("intercept")
+    medians = np.median(draws - draws.mean(axis=1, keepdims=True), axis=0)[order]
     np.testing.assert_allclose(axes.lines[-1].get_xdata(), medians)
     assert labels_of(plot_posterior(two, "intercept")) == ["intercept"]
 
