@@ -249,7 +249,7 @@ def test_arviz_is_given_no_intercept_that_is_not_there(n_classes):
     table = import_arviz().summary(data)  # warnings are errors here
     assert len(table) == (2 if n_classes == 2 else 6)
     assert np.isfinite(table.to_numpy()).all()
-    assert data.constant_data["intercept"].shape == (() if n_classes == 2 else (3,))
+    assert data.constant_data["intercept"].size == (1 if n_classes == 2 else 3)
     assert not np.any(data.constant_data["intercept"])
     assert np.all(model.posterior_["intercept"] == 0.0)
 
