@@ -16,13 +16,13 @@ one block a class for up to that many features, and diagonal beyond.
 from typing import Protocol
 
 import numpy as np
-from scipy import optimize
+from scipy import linalg, optimize
 from scipy.special import logsumexp, softmax
 
 from bayesmargin.anchor.binary import inverse_factor
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.listening import tell
-from bayesmargin.beliefs import Belief
+from bayesmargin.beliefs import Belief, LaplaceBelief
 from bayesmargin.problem import Problem
 from bayesmargin.types import FloatArray, IntArray
 
@@ -138,13 +138,29 @@ def _curvature(
     return total
 
 
+def _widest(prior: Belief) -> float:
+    """The largest scale of a prior, as a user would give it."""
+    if isinstance(prior, LaplaceBelief):
+        return float(np.max(prior.scale))
+    precision = prior.precision if prior.precision.ndim == 1 else np.diag(prior.precision)
+    return float(max(precision.min(), 1e-300) ** -0.5)
+
+
 def _with_prior(prior: Belief, anchor: GaussianAnchor, curvature: FloatArray) -> FloatArray:
     """Factor of the covariance whose precision is the data's curvature plus the prior's."""
     _, _, extra = prior.expectation(anchor.mean, anchor.variances())
     if curvature.ndim == 1:
         return 1.0 / np.sqrt(curvature + (extra if extra.ndim == 1 else np.diag(extra)))
     if curvature.ndim == 2:
-        return inverse_factor(curvature + (np.diag(extra) if extra.ndim == 1 else extra))[0]
+        try:
+            return inverse_factor(curvature + (np.diag(extra) if extra.ndim == 1 else extra))[0]
+        except linalg.LinAlgError:
+            raise ValueError(
+                f"a prior of scale {_widest(prior):.3g} is lost in rounding beside what the rows "
+                f"say (to within {np.diag(curvature).max() ** -0.5:.3g}), and it alone holds what "
+                "the classes share: choose a smaller prior_scale, a few times the weights that "
+                "you expect"
+            ) from None
     size = curvature.shape[1]
     own = extra if extra.ndim == 1 else np.diag(extra)
     parts = own.reshape(-1, size)
