@@ -8,6 +8,7 @@ from bayesmargin.anchor.binary import CERTAIN, SlackMoments
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.multiclass import option_moments
 from bayesmargin.anchor.screening import roughness
+from bayesmargin.beliefs import normal_density
 from bayesmargin.problem import Problem
 from bayesmargin.rows.blocks import block_sum, narrow_blas
 from bayesmargin.rows.files import FileSource
@@ -47,6 +48,10 @@ class RowStates(NamedTuple):
     def roughness(self) -> float:
         """How far the energy is from smooth; see :func:`.screening.roughness`."""
         return roughness(self.distance, self.reach)
+
+    def crossings(self) -> float:
+        """Kinks that a trajectory of HMC crosses, about: its length times their densities."""
+        return 1.2 * float(normal_density(self.distance).sum())
 
 
 def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:

@@ -8,8 +8,11 @@ import numpy as np
 from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.hamiltonian_settings import SubgradientHMC
+from bayesmargin.samplers.stochastic import TRAJECTORY
 from bayesmargin.samplers.thermostat_settings import SSGNHT
 from bayesmargin.samplers.wide_start import is_wide
+
+LENGTH = 1.5  # of trajectories
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,9 @@ class Auto(Sampler):
     own checks say otherwise (one class in a hundred rows, say, gives a wall on one side and a long
     tail on the other, in which most rows change state; the skewness of the draws shows it),
     :class:`SubgradientHMC` takes over: it reads all rows in reach, and its Metropolis test makes it
-    exact. Of many rows it is the dearer one, and skewness has to be strong. It takes over at once
-    where costs are so large that the thermostat could take only tiny steps, over nearly all rows:
-    the Metropolis test bears steps that suit the posterior and not its sharpest kink. More than 800
+    exact. Of many rows it is the dearer one, and skewness has to be strong. Where kinks are sharp,
+    so that leaps would be short, it crosses them where they lie, and takes over at once if steps of
+    the thermostat, over nearly all rows, would take longer. More than 800
     features are the thermostat's alone, in scaled coordinates, where nearly every row is read at
     every step and long steps pay.
 
@@ -35,5 +38,19 @@ class Auto(Sampler):
         """Chains of the thermostat, with the exact sampler behind them."""
         ensemble = SSGNHT(integrator="baoab").start(problem, generators)
         if not is_wide(problem):
-            ensemble.fallback = lambda: SubgradientHMC().start(problem, generators)
+            exact = SubgradientHMC(
+                crossing=ensemble.slow or kinks_are_sharp(ensemble, problem.n_weights)
+            )
+            ensemble.fallback = lambda: exact.start(problem, generators)
         return ensemble
+
+
+def kinks_are_sharp(ensemble: Ensemble, n_weights: int) -> bool:
+    """Whether HMC does better to cross kinks than to leap over them.
+
+    Leaps of a third of what turns a momentum round, and small enough in all directions together,
+    keep the energy well enough. Crossing takes two passes' time for every kink.
+    """
+    rough = ensemble.info["roughness"]
+    leaps = LENGTH * max(3.0 * rough, np.sqrt(n_weights * rough))
+    return bool(2.0 * (TRAJECTORY + ensemble.info["kinks_crossed"]) < leaps)

@@ -12,7 +12,7 @@ is the mass :math:`(F F^T)^{-1}` for the weights.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,6 +112,28 @@ def leapfrog(target, state, work, step, n_steps, radius):  # type: ignore[no-unt
     return potential
 
 
+def trajectory(
+    dynamics: Any, target: Any, state: Any, work: Any, step: float, n_steps: int
+) -> float:
+    """Move along a trajectory from ``work.gradient``; return the energy at its end (generic)."""
+    raise TypeError(f"{type(dynamics).__name__} has no trajectories")
+
+
+def longest_step(dynamics: Any, step: float) -> float:
+    """The tuned step, or less where acceptance sets no bound to it (generic)."""
+    raise TypeError(f"{type(dynamics).__name__} has no steps")
+
+
+@implements(longest_step, Hamiltonian)
+def _any_step(dynamics, step):  # type: ignore[no-untyped-def]
+    return step
+
+
+@implements(trajectory, Hamiltonian)
+def _leaping(dynamics, target, state, work, step, n_steps):  # type: ignore[no-untyped-def]
+    return leapfrog(target, state, work, step, n_steps, dynamics.radius)
+
+
 @jit
 def kinetic_energy(momentum):  # type: ignore[no-untyped-def]
     """Half the square of the momentum."""
@@ -150,13 +172,13 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
         state.momentum[j] = rng.standard_normal()
         state.origin[j] = state.position[j]
     work.gradient[:] = state.gradient
-    n_steps = dynamics.n_steps
+    n_steps, size_of_step = dynamics.n_steps, longest_step(dynamics, state.tuning[STEP])
     if n_steps <= 0:
-        n_steps = int(min(LONGEST, max(1.0, round(dynamics.length / state.tuning[STEP]))))
+        n_steps = int(min(LONGEST, max(1.0, round(dynamics.length / size_of_step))))
     # The step is drawn before the trajectory and does not depend on where the chain is.
-    step = state.tuning[STEP] * (1.0 + dynamics.jitter * (2.0 * rng.random() - 1.0))
+    step = size_of_step * (1.0 + dynamics.jitter * (2.0 * rng.random() - 1.0))
     before = state.energy[0] + kinetic_energy(state.momentum)
-    potential = leapfrog(target, state, work, step, n_steps, dynamics.radius)
+    potential = trajectory(dynamics, target, state, work, step, n_steps)
     error = potential + kinetic_energy(state.momentum) - before
     acceptance = 0.0
     if error < LARGEST_ERROR:

@@ -17,10 +17,12 @@ from bayesmargin.samplers.base import (
     Sampler,
     require_choice,
     require_counts,
+    require_flag,
     require_length,
     require_positive,
     require_real,
 )
+from bayesmargin.samplers.crossing import Crossing, crossing_dynamics
 from bayesmargin.samplers.hamiltonian import (
     STEP,
     Hamiltonian,
@@ -36,6 +38,12 @@ from bayesmargin.types import FloatArray
 MASSES = ("anchor", "dense", "diagonal", "identity")
 WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another
 WARMUP = 300
+
+
+def step_of(chain: Chain) -> float:
+    """The step of a chain, at most a whole trajectory where kinks are crossed."""
+    step = float(chain.state.tuning[STEP])  # type: ignore[attr-defined]
+    return min(step, chain.dynamics.length) if isinstance(chain.dynamics, Crossing) else step
 
 
 class TunedChain(Chain):
@@ -86,8 +94,8 @@ class HamiltonianSampler(Sampler):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def dynamics(self, radius: float) -> Hamiltonian:
-        """Compiled dynamics."""
+    def dynamics(self, radius: float, prepared: PreparedTarget) -> Hamiltonian | Crossing:
+        """Compiled dynamics of one chain."""
         raise TypeError("a concrete sampler is needed")
 
     def proposed_thin(self, n_weights: int) -> int:
@@ -144,11 +152,11 @@ class HamiltonianSampler(Sampler):
     ) -> list[TunedChain]:
         target = prepared.target
         size = target.drift.shape[0]
-        dynamics = self.dynamics(safe_radius(size))
         step = self.step or 0.5 * size**-0.25
         chains = []
         for k, rng in enumerate(generators[:-1]):
             position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
+            dynamics = self.dynamics(safe_radius(size), prepared)
             work = workspace(target, np.float64)
             state = hamiltonian_state(position, float(step), tune)
             value = energy_in_reach(target, state.position, dynamics.radius, work)
@@ -177,7 +185,7 @@ class HamiltonianSampler(Sampler):
         def facts(trace: FloatArray) -> dict[str, Any]:
             return {
                 "acceptance": float(trace[..., 1].mean()),
-                "step": float(np.mean([chain.state.tuning[STEP] for chain in chains])),  # type: ignore[attr-defined]
+                "step": float(np.mean([step_of(chain) for chain in chains])),
                 "divergent_trajectories": int(sum(chain.state.clock[1] for chain in chains)),
             }
 
@@ -216,6 +224,10 @@ class SubgradientHMC(HamiltonianSampler):
         Leapfrog steps a trajectory, instead of ``length``.
     jitter : float
         Steps are drawn uniformly within this share of :math:`h`, so that no period is hit for ever.
+    crossing : bool
+        Whether kinks are crossed exactly where they lie. Steps are then as long as trajectories
+        however sharp the kinks are, and each kink crossed costs a pass over the rows: the way out
+        where costs are so large that leaps would be tiny.
     mass : {"anchor", "dense", "diagonal", "identity"} or array
         Mass matrix: the inverse covariance of the Gaussian anchor (found before sampling and
         corrected in the warm-up); the inverse of the dense or diagonal covariance of warm-up
@@ -235,24 +247,27 @@ class SubgradientHMC(HamiltonianSampler):
     length: float = 1.5
     n_steps: int | None = None
     jitter: float = 0.2
+    crossing: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive(length=self.length)
         require_counts(n_steps=self.n_steps)
         require_real(jitter=self.jitter)
+        require_flag("crossing", self.crossing)
         if not 0.0 <= self.jitter < 1.0:
             raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
 
-    def dynamics(self, radius: float) -> Hamiltonian:
-        """Compiled dynamics."""
-        return Hamiltonian(
+    def dynamics(self, radius: float, prepared: PreparedTarget) -> Hamiltonian | Crossing:
+        """Compiled dynamics of one chain."""
+        leaping = Hamiltonian(
             float(self.length),
             int(self.n_steps or 0),
             float(self.jitter),
             radius,
             float(self.target_acceptance),
         )
+        return crossing_dynamics(prepared.target, leaping) if self.crossing else leaping
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -281,6 +296,6 @@ class LangevinMC(HamiltonianSampler):
         """Langevin proposals forget in about ``n^(1/3)`` iterations."""
         return max(1, round(n_weights ** (1.0 / 3.0)))
 
-    def dynamics(self, radius: float) -> Hamiltonian:
-        """Compiled dynamics."""
+    def dynamics(self, radius: float, prepared: PreparedTarget) -> Hamiltonian | Crossing:
+        """Compiled dynamics of one chain."""
         return Hamiltonian(0.0, 1, 0.0, radius, float(self.target_acceptance))

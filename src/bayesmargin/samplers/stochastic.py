@@ -37,7 +37,8 @@ from bayesmargin.types import FloatArray
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one scale
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
-SHORT = 0.01  # step below which trajectories of HMC, whose steps are longer, are ahead
+TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
+DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
 
@@ -67,6 +68,10 @@ class StochasticSampler(Sampler):
     def default_step(self) -> float:
         """Step in whitened coordinates, small enough for a bias below one per cent."""
         raise TypeError("a concrete sampler is needed")
+
+    def gentle(self, roughness: float) -> float:
+        """Share of the default step that kinks of this roughness allow."""
+        return min(1.0, SMOOTH / max(roughness, 1e-12))
 
     def wide_step(self) -> float:
         """Default step of a wide problem before its kinks are looked at."""
@@ -126,15 +131,15 @@ class StochasticSampler(Sampler):
         anchor: GaussianAnchor | None,
         shrink: float,
         rng: np.random.Generator,
-    ) -> tuple[PreparedTarget, float]:
-        """Target, and the step that suits it times ``shrink``."""
+    ) -> tuple[PreparedTarget, float, dict[str, float]]:
+        """Target, the step that suits it times ``shrink``, and what is known about its kinks."""
         batch_size = self.batch_size or default_batch_size(problem)
         if anchor is None:
             step = self.step or self.default_step()
-            return plain_target(problem, batch_size, rng), shrink * step
+            return plain_target(problem, batch_size, rng), shrink * step, {}
         states = row_states(problem, anchor, SCREEN if self.control_variates else None)
-        gentle = min(1.0, SMOOTH / max(states.roughness(), 1e-12))
-        step = shrink * (self.step or self.default_step() * gentle)
+        kinks = {"roughness": states.roughness(), "kinks_crossed": states.crossings()}
+        step = shrink * (self.step or self.default_step() * self.gentle(kinks["roughness"]))
         prepared = anchored_target(
             problem,
             anchor,
@@ -146,7 +151,7 @@ class StochasticSampler(Sampler):
             whiten=self.preconditioner == "hessian",
             quiet=self.batch_size is None,
         )
-        return prepared, step
+        return prepared, step, kinks
 
     def _place(
         self,
@@ -155,7 +160,7 @@ class StochasticSampler(Sampler):
         anchor: GaussianAnchor | None,
         shrink: float,
     ) -> Ensemble:
-        prepared, step = self._prepare(problem, anchor, shrink, generators[-1])
+        prepared, step, kinks = self._prepare(problem, anchor, shrink, generators[-1])
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
         known = None
@@ -197,6 +202,7 @@ class StochasticSampler(Sampler):
                 "rows_in_reach": prepared.n_rows_used,
                 "predicted_gradient_noise": prepared.noise,
                 "anchor_passes": anchor.iterations if anchor else 0,
+                **kinks,
             },
             target=prepared.target,
             temperature=lambda noise, trace: self.temperature(
@@ -207,7 +213,8 @@ class StochasticSampler(Sampler):
             n_directions=None if blocks is None else blocks.n_directions,
             restart=restart if self.preconditioner == "hessian" else None,
             step_is_given=self.step is not None,
-            slow=step < SHORT and 2 * batch_size > prepared.n_rows_used,
+            slow=2 * batch_size > prepared.n_rows_used
+            and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
             raw=self.preconditioner != "hessian",
         )
 

@@ -1,0 +1,135 @@
+"""HMC that crosses kinks where they lie: reversible, exact, and not slowed by large costs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesmargin import BayesianLinearSVC
+from bayesmargin.anchor import fit_anchor
+from bayesmargin.anchor.exact import exact_target, safe_radius
+from bayesmargin.compiling import jit
+from bayesmargin.samplers import SubgradientHMC
+from bayesmargin.samplers.crossing import crossing_dynamics, crossing_time, flow
+from bayesmargin.samplers.hamiltonian import (
+    Hamiltonian,
+    energy_in_reach,
+    hamiltonian_state,
+    kinetic_energy,
+    trajectory,
+)
+from bayesmargin.target import workspace
+from bayesmargin.validation.agreement import moment_scores
+from bayesmargin.validation.problems import five_rows, one_kink, three_classes
+from bayesmargin.validation.quadrature import quadrature
+from tests.samplers_exact.test_hamiltonian import random_problem
+
+
+def dear(problem, factor):
+    return replace(problem, cost=factor * problem.cost)
+
+
+PROBLEMS = {
+    "one kink": one_kink,
+    "two classes": five_rows,
+    "two classes, Laplace": lambda: five_rows("laplace"),
+    "two classes, walls": lambda: dear(five_rows(), 300.0),
+    "three classes": three_classes,
+    "three classes, walls": lambda: dear(three_classes(), 100.0),
+}
+
+
+@jit
+def _flow(target, dynamics, state, duration):
+    return flow(target, dynamics, state, duration)
+
+
+@jit
+def _trajectory(dynamics, target, state, work, step, n_steps):
+    return trajectory(dynamics, target, state, work, step, n_steps)
+
+
+def prepared(problem):
+    anchor = fit_anchor(problem, np.random.default_rng(0))
+    radius = safe_radius(problem.n_weights)
+    target = exact_target(problem, anchor, radius).target
+    dynamics = crossing_dynamics(target, Hamiltonian(1.5, 0, 0.2, radius, 0.8))
+    return target, dynamics, workspace(target, np.float64)
+
+
+def test_the_next_crossing_is_the_first_root():
+    rng = np.random.default_rng(0)
+    time = np.linspace(0.0, 20.0, 200_001)
+    for gap, speed, pull in rng.standard_normal((200, 3)) * [1.0, 1.0, 0.5]:
+        path = -abs(gap) + speed * time + 0.5 * pull * time**2
+        beyond = np.flatnonzero(path > 0.0)
+        found = crossing_time(-abs(gap), speed, pull)
+        if beyond.size:
+            assert found == pytest.approx(time[beyond[0]], abs=2e-4)
+        else:
+            assert found > 19.99
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_motion_keeps_the_energy_and_can_be_undone(n_classes):
+    """Without a prior there is no error but rounding's, over many kinks of large cost."""
+    problem = dear(random_problem(n_classes, n_rows=60), 50.0)
+    target, dynamics, work = prepared(problem)
+    target = target._replace(prior=type(target.prior)(*(0.0 * part for part in target.prior)))
+    rng, crossed = np.random.default_rng(1), 0
+    for _ in range(20):
+        start, momentum = rng.standard_normal((2, problem.n_weights))
+        state = hamiltonian_state(start, 1.0, tune=False)
+        state.momentum[:] = momentum
+        before = energy_in_reach(target, start, dynamics.radius, work) + kinetic_energy(momentum)
+        crossed += _flow(target, dynamics, state, 1.5)
+        after = energy_in_reach(target, state.position, dynamics.radius, work)
+        after += kinetic_energy(state.momentum)
+        assert after == pytest.approx(before, rel=1e-9, abs=1e-7)
+        state.momentum[:] *= -1.0
+        _flow(target, dynamics, state, 1.5)
+        np.testing.assert_allclose(state.position, start, atol=1e-6)
+        np.testing.assert_allclose(state.momentum, -momentum, atol=1e-6)
+    assert crossed > 20
+
+
+def test_trajectories_with_a_prior_can_be_undone_too():
+    target, dynamics, work = prepared(PROBLEMS["three classes, walls"]())
+    rng, size = np.random.default_rng(2), len(dynamics.force)
+    for _ in range(20):
+        start, momentum = rng.standard_normal((2, size))
+        state = hamiltonian_state(start, 0.5, tune=False)
+        state.momentum[:] = momentum
+        _trajectory(dynamics, target, state, work, 0.5, 3)
+        assert np.abs(state.position - start).max() > 1e-3
+        state.momentum[:] *= -1.0
+        _trajectory(dynamics, target, state, work, 0.5, 3)
+        np.testing.assert_allclose(state.position, start, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_moments_are_those_of_quadrature(name, draw):
+    problem = PROBLEMS[name]()
+    truth = quadrature(problem)
+    draws = draw(SubgradientHMC(crossing=True), problem, 4000, seed=1)
+    scores = moment_scores(draws, truth.mean, np.diag(truth.covariance))
+    assert np.abs(scores).max() < 4.5
+
+
+def test_crossing_is_a_flag():
+    with pytest.raises(ValueError, match="crossing='yes'"):
+        SubgradientHMC(crossing="yes")
+
+
+def test_large_costs_are_no_reason_to_wait():
+    """Wine at C=1000 had not converged after minutes; the default now crosses its few kinks."""
+    from sklearn.datasets import load_wine
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = load_wine(return_X_y=True)
+    model = BayesianLinearSVC(C=1000.0, n_draws=250, n_chains=2, random_state=0)
+    model.fit(StandardScaler().fit_transform(X), y)
+    assert model.diagnostics_.trustworthy
+    assert model.posterior_.attrs["drawn_by"] == "SubgradientHMC"
+    assert model.posterior_.attrs["step"] > 0.1
+    assert model.diagnostics_.n_iterations < 10_000
