@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.samplers_exact.test_hamiltonian import random_problem
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.anchor import fit_anchor
@@ -22,7 +23,6 @@ from bayesmargin.target import workspace
 from bayesmargin.validation.agreement import moment_scores
 from bayesmargin.validation.problems import five_rows, one_kink, three_classes
 from bayesmargin.validation.quadrature import quadrature
-from tests.samplers_exact.test_hamiltonian import random_problem
 
 
 def dear(problem, factor):
