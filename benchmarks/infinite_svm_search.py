@@ -34,16 +34,10 @@ FOLDS = {"protein": (5, 2), "ijcnn1": (3, 1)}
 #: The mixture is fast enough for all rows, on which its number of clusters depends, and more folds.
 MIXTURE_ROWS, MIXTURE_REPEATS = 60_000, 2
 CHAIN_REPEATS = {"protein": 6, "ijcnn1": 1}
-#: Length of the chains, while searching and when measured; others, or degrees, were not searched.
+#: Length of the chains, while searching and when measured; others were not searched.
 LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
-    "ijcnn1": {
-        "n_sweeps": 40,
-        "n_draws": 10,
-        "n_chains": 1,
-        "inner_steps": 10,
-        "extra_degrees": 0,
-    },
+    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1, "inner_steps": 10},
 }
 UNCALIBRATED = {"prediction": "probability"}  # classes are compared, which no link changes
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
@@ -71,8 +65,8 @@ GRIDS: dict[str, dict[str, dict[str, list[Any]]]] = {
         "logit": {"C": [0.01, 0.1, 1.0, 10.0]},
         "linear SVM": {"kind": ["ovr"], "C": [0.001, 0.01, 0.1, 1.0, 10.0]},
         "RBF SVM": {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3, 1.0]},
-        "mixture": {"C": [1.0, 3.0, 10.0], "n_clusters": [60, 120], "scatter": ["auto", 10.0],
-                    "prior_scale": ["auto", 10.0]},
+        "mixture": {"C": [1.0, 3.0], "n_clusters": [60, 120], "scatter": ["auto", 0.15, 10.0],
+                    "extra_degrees": [0, 400], "prior_scale": ["auto", 10.0]},
     },
 }  # fmt: skip
 
