@@ -51,7 +51,7 @@ def chosen(name: str, model: str) -> dict[str, Any]:
 def mixture(name: str, method: str, seed: int, quick: bool) -> InfiniteSVC:
     """Infinite SVM with the chosen settings."""
     settings = {**LENGTH[name], **UNCALIBRATED, **chosen(name, "mixture")}
-    settings |= STOCHASTIC[name] if method != "gibbs" else {}
+    settings |= STOCHASTIC[name] if method != "gibbs" else {"inner_steps": 1}
     if quick:
         settings["n_sweeps"] = 10
     return InfiniteSVC(method=method, random_state=seed, **settings)

@@ -1,5 +1,7 @@
 """The spread of the experts, by Stein's identity, and metrics that do not follow the weights."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -108,3 +110,23 @@ def test_a_wrong_spread_is_not_trusted(mean, word):
     assert f"Stein's ratio {mean:.2f} and not 1" in str(found)
     with pytest.warns(ConvergenceWarning, match=f"the experts are too {word}"):
         warn_if_unsettled(found, 50)
+
+
+@pytest.mark.parametrize("method", ["gibbs", "hmc"])
+def test_more_steps_in_a_sweep_let_exact_experts_settle(method):
+    """The warning advises ``inner_steps``; passes and trajectories of a sweep are meant, too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 6))
+    y = X @ rng.normal(size=6) + 0.3 * rng.normal(size=1000) > 0
+
+    def far_from_one(**settings):
+        model = InfiniteSVC(
+            concentration=1e-9, covariates=False, prior_scale=10.0, method=method, n_clusters=1,
+            n_sweeps=40, split_merge=0, joining=None, prediction="vote", random_state=0, **settings,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return abs(model.fit(X, y).diagnostics_["experts"]["mean"] - 1.0)
+
+    assert far_from_one(inner_steps=1) == far_from_one()
+    assert far_from_one(inner_steps=100) < 0.2 * far_from_one()

@@ -86,8 +86,9 @@ class InfiniteSVC(InfiniteSVCAnswers):
         the first half of burn-in). "cautious": where experts lose next to nothing; "eager":
         wherever the posterior gains, which may classify worse; None: by merge proposals alone.
     inner_steps : int or "auto"
-        Steps of the stochastic methods in a sweep; "auto": 6000 divided by the sweeps, from 10
-        to 100, but 10 in the sweeps that may join components.
+        Steps of the weights in a sweep: of the stochastic methods, passes of "gibbs", trajectories
+        of "hmc". "auto": 6000 divided by the sweeps, from 10 to 100, but 10 in the sweeps that may
+        join components; for the exact methods 1.
     batch_size : int or None
         Rows of a component in a step of theirs. None: all of up to 256 rows, then
         :math:`16\sqrt{n_k}`, and with more than five classes a fifth of that for every class, which

@@ -31,6 +31,8 @@ _STEPS, FEWEST_STEPS, MOST_STEPS = 6000, 10, 100
 def make_method(name: str, step: float | None, inner_steps: int, batch_size: int | None) -> Any:
     """Weights sampler of the given name; None takes its own default step or batch.
 
+    The exact ones make ``inner_steps`` passes or trajectories.
+
     Small batches heat the directions that their rows lie in, and one thermostat for an expert
     cannot cool each direction by itself. So the default takes all rows of small components. The
     kinks of few rows are coarse, and long steps cut their corners: so the thermostat's is short,
@@ -45,8 +47,8 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
     if name == "ssgld":
         return Langevin(0.2 if step is None else step, inner_steps, rows)
     if name == "hmc":
-        return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS)
-    return Augmentation(1)
+        return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS, inner_steps)
+    return Augmentation(inner_steps)
 
 
 def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
@@ -61,10 +63,10 @@ def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
 
     if estimator.inner_steps != "auto":
         return None, method(int(estimator.inner_steps))
+    if estimator.method not in STOCHASTIC:
+        return None, method(1)
     steps = default_steps(sweeps)
-    if estimator.method not in STOCHASTIC or steps == FEWEST_STEPS:
-        return None, method(steps)
-    return method(FEWEST_STEPS), method(steps)
+    return None if steps == FEWEST_STEPS else method(FEWEST_STEPS), method(steps)
 
 
 def default_sweeps(rows: int, features: int, covariance_type: str = "full") -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, inner_borrowing_jit
+from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     curvature_share,
@@ -38,6 +38,7 @@ class Hamiltonian(NamedTuple):
 
     step: float  #: leapfrog step in whitened coordinates, jittered by 20%
     steps: int  #: leapfrog steps in a trajectory
+    trajectories: int = 1  #: in each sweep
 
 
 @inner_borrowing_jit
@@ -82,6 +83,24 @@ def _update(
     fill_gram(members, rows, members.shape[0], whitener)
     curvature = curvature_share(hinge, _SLACK_DENSITY, weights.shape[0])
     gram_to_whitener(whitener, curvature, base.weight_scale)
+    for _ in range(method.trajectories):
+        components.tries[0] += 1
+        if _trajectory(method, source, members, rows, base.weight_scale, hinge, whitener, weights):
+            components.tries[1] += 1
+
+
+@inner_jit
+def _trajectory(
+    method: Hamiltonian,
+    source: np.random.Generator,
+    members: IntArray,
+    rows: Rows,
+    scale: float,
+    hinge: Hinge,
+    whitener: FloatArray,
+    weights: FloatArray,
+) -> bool:
+    """Move an expert along one trajectory, or leave it where it is; whether it has moved."""
     previous = weights.copy()
     scores = np.empty(weights.shape[0])
     gradient, force = np.empty_like(weights), np.empty_like(weights)
@@ -90,7 +109,6 @@ def _update(
         for j in range(weights.shape[1]):
             momentum[y, j] = source.standard_normal()
     step = method.step * (0.8 + 0.4 * source.random())
-    scale = base.weight_scale
     energy = _energy_and_gradient(weights, members, rows, scale, hinge, scores, gradient)
     before = energy + 0.5 * squared_norm(momentum)
     for turn in range(method.steps + 1):
@@ -103,8 +121,7 @@ def _update(
             add_unwhitened(0.0, whitener, momentum, step, weights)
             energy = _energy_and_gradient(weights, members, rows, scale, hinge, scores, gradient)
     after = energy + 0.5 * squared_norm(momentum)
-    components.tries[0] += 1
     if math.log(source.random()) < before - after:
-        components.tries[1] += 1
-    else:
-        copy_matrix(previous, weights)
+        return True
+    copy_matrix(previous, weights)
+    return False
