@@ -18,7 +18,7 @@ At a kink the hinge counts as inactive, and ties between other classes go to the
 conventions are part of the interface, so that equal seeds give equal draws.
 """
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import borrowing_jit, jit
 from bayesmargin.types import FloatArray
 
 
@@ -72,6 +72,26 @@ def winner(margin: float, scores: FloatArray, label: int) -> int:
     """
     rival = runner_up(scores, label)
     return rival if margin + scores[rival] - scores[label] > 0.0 else label
+
+
+@borrowing_jit
+def still_wins(margin: float, scores: FloatArray, label: int, option: int) -> bool:
+    """Whether ``option`` is the :func:`winner`, asked without a branch: most rows keep theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.hinge import still_wins
+    >>> [still_wins(1.0, np.array([0.0, 1.5, 2.0]), 2, option) for option in range(3)]
+    [False, True, False]
+    """
+    own, others = scores[label], scores[option]
+    bound = scores.dtype.type(own - margin) if option == label else others
+    above = 0
+    for k in range(scores.shape[0]):
+        above += scores[k] > bound
+    above -= own > bound
+    return above == 0 and (option == label or margin + others - own > 0.0)
 
 
 @jit

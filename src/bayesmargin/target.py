@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.coordinates import n_positions, pull_back, to_weights
-from bayesmargin.hinge import multiclass_log_psi, winner
+from bayesmargin.hinge import multiclass_log_psi, still_wins, winner
 from bayesmargin.priors import prior_energy, prior_gradient
 from bayesmargin.rows.layout import (
     DenseRows,
@@ -162,22 +162,10 @@ def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyp
 
 
 @borrowing_jit
-def _still_wins(margin, scores, label, option):  # type: ignore[no-untyped-def]
-    """Whether ``option`` is the winner, for rows of which most keep theirs: no branch is taken."""
-    own, others = scores[label], scores[option]
-    bound = scores.dtype.type(own - margin) if option == label else others
-    above = 0
-    for k in range(scores.shape[0]):
-        above += scores[k] > bound
-    above -= own > bound
-    return above == 0 and (option == label or margin + others - own > 0.0)
-
-
-@borrowing_jit
 def _add_multiclass_row(hinge, rows, d, scores, scale, data):  # type: ignore[no-untyped-def]
     """Add one row whose scores are known; return its energy. Nothing unless its state changed."""
     label, before = hinge.label[d], hinge.reference[d]
-    if _still_wins(hinge.margin, scores, label, before):
+    if still_wins(hinge.margin, scores, label, before):
         return 0.0
     now = winner(hinge.margin, scores, label)
     if now == before:

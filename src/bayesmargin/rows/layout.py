@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import implements
+from bayesmargin.rows.products import eight_products, four_products
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -112,22 +113,6 @@ def dense_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # 
             scores[k] += value * table[j, k]
 
 
-@borrowing_jit
-def four_products(first, second, third, fourth, vector, zero):  # type: ignore[no-untyped-def]
-    """Inner products of four vectors with one, side by side, in the precision of ``zero``.
-
-    One at a time each addition would wait for the one before.
-    """
-    one, two, three, four = zero, zero, zero, zero
-    for j in range(vector.shape[0]):
-        value = vector[j]
-        one += first[j] * value
-        two += second[j] * value
-        three += third[j] * value
-        four += fourth[j] * value
-    return one, two, three, four
-
-
 @implements(row_class_scores, DenseRows, borrows=True)
 def dense_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-def] # noqa: D103
     row, zero, count = rows.values[index], rows.values.dtype.type(0.0), scores.shape[0]
@@ -137,25 +122,6 @@ def dense_class_scores(rows, index, table, scores):  # type: ignore[no-untyped-d
         )
     for k in range(count - count % 4, count):
         scores[k] = row_dot(rows, index, table[k])
-
-
-@borrowing_jit
-def eight_products(first, second, third, fourth, vector, other, zero):  # type: ignore[no-untyped-def]
-    """Inner products of four vectors with two, side by side, in the precision of ``zero``."""
-    one, two, three, four = zero, zero, zero, zero
-    five, six, seven, eight = zero, zero, zero, zero
-    for j in range(vector.shape[0]):
-        a, b, c, d = first[j], second[j], third[j], fourth[j]
-        value, more = vector[j], other[j]
-        one += a * value
-        two += b * value
-        three += c * value
-        four += d * value
-        five += a * more
-        six += b * more
-        seven += c * more
-        eight += d * more
-    return one, two, three, four, five, six, seven, eight
 
 
 @implements(four_class_scores, DenseRows, borrows=True)
