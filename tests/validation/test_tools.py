@@ -34,6 +34,7 @@ KERNELS = {
     "gibbs_coordinate": (AugmentationGibbs(form="coordinate"), 1),
     "gibbs_wide": (AugmentationGibbs(form="wide"), 1),
     "hmc": (SubgradientHMC(step=0.4, n_steps=4), 1),
+    "hmc that crosses kinks": (SubgradientHMC(step=0.8, n_steps=2, crossing=True), 1),
     "lmc": (LangevinMC(step=1.0), 1),
     "srwm": (AusterityMetropolis(epsilon=0.0, step=1.0, preconditioner=None), 3),
     "ssgld": (SSGLD(step=0.15, **RAW), 20),

@@ -32,7 +32,7 @@ from bayesmargin.samplers.hamiltonian import (
 )
 from bayesmargin.samplers.mass import given_mass, mass_factor
 from bayesmargin.samplers.stochastic import around
-from bayesmargin.target import workspace
+from bayesmargin.target import Target, workspace
 from bayesmargin.types import FloatArray
 
 MASSES = ("anchor", "dense", "diagonal", "identity")
@@ -94,7 +94,7 @@ class HamiltonianSampler(Sampler):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def dynamics(self, radius: float, prepared: PreparedTarget) -> Hamiltonian | Crossing:
+    def dynamics(self, radius: float, target: Target) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
         raise TypeError("a concrete sampler is needed")
 
@@ -156,7 +156,7 @@ class HamiltonianSampler(Sampler):
         chains = []
         for k, rng in enumerate(generators[:-1]):
             position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
-            dynamics = self.dynamics(safe_radius(size), prepared)
+            dynamics = self.dynamics(safe_radius(size), target)
             work = workspace(target, np.float64)
             state = hamiltonian_state(position, float(step), tune)
             value = energy_in_reach(target, state.position, dynamics.radius, work)
@@ -258,7 +258,7 @@ class SubgradientHMC(HamiltonianSampler):
         if not 0.0 <= self.jitter < 1.0:
             raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
 
-    def dynamics(self, radius: float, prepared: PreparedTarget) -> Hamiltonian | Crossing:
+    def dynamics(self, radius: float, target: Target) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
         leaping = Hamiltonian(
             float(self.length),
@@ -267,7 +267,7 @@ class SubgradientHMC(HamiltonianSampler):
             radius,
             float(self.target_acceptance),
         )
-        return crossing_dynamics(prepared.target, leaping) if self.crossing else leaping
+        return crossing_dynamics(target, leaping) if self.crossing else leaping
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -296,6 +296,6 @@ class LangevinMC(HamiltonianSampler):
         """Langevin proposals forget in about ``n^(1/3)`` iterations."""
         return max(1, round(n_weights ** (1.0 / 3.0)))
 
-    def dynamics(self, radius: float, prepared: PreparedTarget) -> Hamiltonian | Crossing:
+    def dynamics(self, radius: float, target: Target) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
         return Hamiltonian(0.0, 1, 0.0, radius, float(self.target_acceptance))
