@@ -1,4 +1,4 @@
-"""Steps of the thermostat over sharp kinks: longer than they were, and as exact."""
+"""Steps of the thermostat over sharp kinks: short enough to be exact."""
 
 import numpy as np
 import pytest
@@ -9,15 +9,16 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.samplers import SSGNHT, SubgradientHMC
 
 
-def test_steps_follow_the_roughness():
-    centred, symmetric = SSGNHT(integrator="baoab"), SSGNHT()
-    assert centred.gentle(0.5) == symmetric.gentle(0.5) == 1.0
-    rough = np.geomspace(1.2, 1000.0, 50)
-    shares = np.array([centred.gentle(r) for r in rough])
-    assert (np.diff(shares) < 0.0).all()
-    assert (shares * centred.default_step() * rough < 0.81).all()  # where variances were compared
-    assert centred.gentle(30.0) == pytest.approx(0.8 / (0.25 * 30.0))
-    assert symmetric.gentle(30.0) == pytest.approx(1.2 / 30.0)
+def test_steps_are_as_short_as_kinks_are_sharp():
+    """With kicks of 0.4 instead of 0.3 means on the digits were off by half as much again."""
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    for cost in (1.0, 10.0):
+        sampler = SSGNHT(integrator="baoab")
+        model = BayesianLinearSVC(C=cost, sampler=sampler, n_draws=100, n_chains=2, random_state=0)
+        facts = model.fit(X, y).posterior_.attrs
+        assert facts["roughness"] > 1.2
+        assert facts["step"] * facts["roughness"] < 0.301
 
 
 def contrasts(model):
@@ -36,8 +37,7 @@ def test_variances_over_sharp_kinks_are_those_of_exact_draws():
     exact = contrasts(
         BayesianLinearSVC(sampler=SubgradientHMC(crossing=True), **settings).fit(X, y)
     )
-    model = BayesianLinearSVC(**settings).fit(X, y)
-    assert model.posterior_.attrs["drawn_by"] == "SSGNHT"
+    model = BayesianLinearSVC(sampler=SSGNHT(integrator="baoab"), **settings).fit(X, y)
     assert model.posterior_.attrs["roughness"] > 10.0
     spread, axes = np.linalg.eigh(np.cov(exact.T))
     axes = axes[:, spread > 1e-9 * spread.max()]

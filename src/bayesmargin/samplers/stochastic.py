@@ -69,10 +69,6 @@ class StochasticSampler(Sampler):
         """Step in whitened coordinates, small enough for a bias below one per cent."""
         raise TypeError("a concrete sampler is needed")
 
-    def gentle(self, roughness: float) -> float:
-        """Share of the default step that kinks of this roughness allow."""
-        return min(1.0, SMOOTH / max(roughness, 1e-12))
-
     def wide_step(self) -> float:
         """Default step of a wide problem before its kinks are looked at."""
         return STRIDE * self.default_step()
@@ -139,7 +135,8 @@ class StochasticSampler(Sampler):
             return plain_target(problem, batch_size, rng), shrink * step, {}
         states = row_states(problem, anchor, SCREEN if self.control_variates else None)
         kinks = {"roughness": states.roughness(), "kinks_crossed": states.crossings()}
-        step = shrink * (self.step or self.default_step() * self.gentle(kinks["roughness"]))
+        gentle = min(1.0, SMOOTH / max(kinks["roughness"], 1e-12))
+        step = shrink * (self.step or self.default_step() * gentle)
         prepared = anchored_target(
             problem,
             anchor,

@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.samplers.injection import injected
-from bayesmargin.samplers.stochastic import SMOOTH, STRIDE, StochasticSampler
+from bayesmargin.samplers.stochastic import STRIDE, StochasticSampler
 from bayesmargin.samplers.thermostat import (
     CentredThermostat,
     EulerThermostat,
@@ -19,7 +19,6 @@ INTEGRATORS: dict[str, Any] = {
     "euler": EulerThermostat,
 }
 DEFAULT_STEPS = {"ssi": 0.25, "baoab": 0.25, "euler": 0.05}
-ROUGH_KICK = 0.8  # of the momentum by a row that changes state, up to which "baoab" is exact enough
 LONG_STEP = 0.7  # which "baoab" bears where nearly all rows are read
 
 
@@ -63,17 +62,6 @@ class SSGNHT(StochasticSampler):
     def default_step(self) -> float:
         """A quarter for the splittings; kinks and gradient noise forbid more, of either."""
         return DEFAULT_STEPS[self.integrator]
-
-    def gentle(self, roughness: float) -> float:
-        """Share of the default step that kinks of this roughness allow.
-
-        Kinks narrow the variances of ``"baoab"`` by about a hundredth of ``(step * roughness)**2``,
-        as comparisons with exact draws show. The other schemes were not compared, and take less.
-        """
-        if self.integrator != "baoab" or roughness <= SMOOTH:
-            return super().gentle(roughness)
-        kick = self.default_step() * roughness
-        return float(min((SMOOTH / roughness) ** (2 / 3), ROUGH_KICK / kick))
 
     def wide_step(self) -> float:
         """Default step of a wide problem before its kinks are looked at."""
