@@ -18,9 +18,8 @@ import numpy as np
 
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
-from infinite_svm import chosen, measure
+from infinite_svm import measure, mixture
 from infinite_svm_peers import load
-from infinite_svm_search import LENGTH, UNCALIBRATED
 from reporting import finish
 
 LADDERS = {"gibbs": (1, 4, 16, 64, 128), "ssgnht": (10, 40, 160, 320)}
@@ -33,10 +32,9 @@ LEAST_WEIGHTS, LEAST_TOTAL = 8.0, 3.0
 
 
 def model_of(method: str, steps: int, seed: int) -> InfiniteSVC:
-    """One chain with the settings that the search has chosen."""
-    settings = {**LENGTH["ijcnn1"], **UNCALIBRATED, **chosen("ijcnn1", "mixture")}
-    settings |= {"n_chains": 1, "inner_steps": steps}
-    return InfiniteSVC(method=method, random_state=seed, **settings)
+    """One chain of the mixture with so many steps, of default length and batches."""
+    model = mixture("ijcnn1", method, seed, quick=False)
+    return model.set_params(n_chains=1, inner_steps=steps, step=None, batch_size=None)
 
 
 def rung(method: str, steps: int, seeds: int, data: Any) -> dict[str, Any]:
