@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from bayesmargin.beliefs import Belief
+from bayesmargin.rows.blocks import as_dense
 from bayesmargin.rows.source import RowSource
 from bayesmargin.types import FloatArray, IntArray
 
@@ -70,3 +71,21 @@ class Problem:
     def sign(self) -> IntArray:
         """Labels as -1 and +1 (two classes), one byte each: there may be billions of rows."""
         return np.where(self.label == 1, np.int8(1), np.int8(-1))
+
+
+def slacks(problem: Problem, weights: FloatArray) -> FloatArray:
+    """Slack of every row (last axis) at each of some weights (rows of a matrix)."""
+    problem.require_one_hinge()
+    draws = np.atleast_2d(weights)
+    result = np.empty((len(draws), problem.source.n_rows))
+    for span, block in problem.source.blocks():
+        values = as_dense(block, problem.source.n_columns)
+        if problem.is_binary:
+            result[:, span] = problem.margin - problem.sign[span] * (draws @ values.T)
+            continue
+        scores = draws.reshape(len(draws), problem.n_classes, -1) @ values.T
+        label = problem.label[span][None, None]
+        own = np.take_along_axis(scores, label, axis=1)[:, 0]
+        np.put_along_axis(scores, label, -np.inf, axis=1)
+        result[:, span] = problem.margin + scores.max(axis=1) - own
+    return result

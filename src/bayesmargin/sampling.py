@@ -22,11 +22,10 @@ from bayesmargin.checks import (
 )
 from bayesmargin.diagnostics import Diagnostics
 from bayesmargin.errors import DivergenceError
-from bayesmargin.problem import Problem
+from bayesmargin.problem import Problem, slacks
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
-from bayesmargin.smoothing import slacks
 from bayesmargin.supervisor import MAX_EXTENSIONS, MAX_RESTARTS, Supervisor
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray

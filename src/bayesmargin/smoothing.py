@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.problem import Problem
-from bayesmargin.rows.blocks import as_dense
+from bayesmargin.problem import Problem, slacks
 from bayesmargin.types import FloatArray
 
 LARGEST_GAP = {1: 0.25, 2: 3.0 / 16.0}  # times the half width
@@ -58,23 +57,6 @@ def smoothed_slope(slack: FloatArray, width: float, order: int = 2) -> FloatArra
     else:
         inside = 0.5 + 3.0 * u / (4.0 * width) - u**3 / (4.0 * width**3)
     return np.where(np.abs(u) < width, inside, np.where(u > 0.0, 1.0, 0.0))
-
-
-def slacks(problem: Problem, weights: FloatArray) -> FloatArray:
-    """Slack of every row (last axis) at each of some weights (rows of a matrix)."""
-    draws = np.atleast_2d(weights)
-    result = np.empty((len(draws), problem.source.n_rows))
-    for span, block in problem.source.blocks():
-        values = as_dense(block, problem.source.n_columns)
-        if problem.is_binary:
-            result[:, span] = problem.margin - problem.sign[span] * (draws @ values.T)
-            continue
-        scores = draws.reshape(len(draws), problem.n_classes, -1) @ values.T
-        label = problem.label[span][None, None]
-        own = np.take_along_axis(scores, label, axis=1)[:, 0]
-        np.put_along_axis(scores, label, -np.inf, axis=1)
-        result[:, span] = problem.margin + scores.max(axis=1) - own
-    return result
 
 
 class SmoothingReport(NamedTuple):

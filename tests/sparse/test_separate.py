@@ -26,7 +26,7 @@ from bayesmargin.coordinates import (
 from bayesmargin.diagnostics import rhat_and_bulk_ess
 from bayesmargin.models import one_vs_rest
 from bayesmargin.models.one_vs_rest import all_classes
-from bayesmargin.problem import Problem
+from bayesmargin.problem import Problem, slacks
 from bayesmargin.rows import DenseSource, SparseSource
 from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT, AugmentationGibbs, Auto, SubgradientHMC
 from bayesmargin.samplers.augmentation_settings import augmented
@@ -284,6 +284,8 @@ def test_samplers_of_one_hinge_refuse_many():
         fit_anchor(problem, np.random.default_rng(0))
     with pytest.raises(ValueError, match="a problem of two classes for each class"):
         augmented(problem)
+    with pytest.raises(ValueError, match="a problem of two classes for each class"):
+        slacks(problem, np.zeros((1, problem.n_weights)))
 
 
 def sheared():

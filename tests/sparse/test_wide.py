@@ -14,7 +14,7 @@ from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from
 from bayesmargin.problem import Problem
 from bayesmargin.rows import DenseSource, SparseSource
-from bayesmargin.rows.rowspace import row_space
+from bayesmargin.rowspace import row_space
 from bayesmargin.samplers import SSGNHT
 from bayesmargin.samplers.wide_common import CommonPart
 

@@ -20,9 +20,9 @@ from bayesmargin.models.spread import score_variance
 from bayesmargin.problem import Problem
 from bayesmargin.progress import Progress
 from bayesmargin.rows.files import FileRows
-from bayesmargin.rows.rowspace import row_space
 from bayesmargin.rows.source import DenseSource, RowSource
 from bayesmargin.rows.sparse import SparseSource
+from bayesmargin.rowspace import row_space
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.sampling import Run, sample

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.problem import Problem
-from bayesmargin.rows.rowspace import has_row_space
+from bayesmargin.rowspace import has_row_space
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.lazy_start import wants_lazy

@@ -6,13 +6,13 @@ the kinks and Gauss-Legendre points make it vanish.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
-from bayesmargin.smoothing import slacks
+from bayesmargin.problem import Problem, slacks
 from bayesmargin.types import FloatArray
 
 POINTS = {1: 4000, 2: 1200, 3: 160}
@@ -112,7 +112,7 @@ def _line(problem: Problem, low: float, high: float) -> tuple[FloatArray, FloatA
         kinks = problem.margin * problem.sign / values
     inner = np.unique(np.append(kinks[(kinks > low) & (kinks < high)], 0.0))
     edges = np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]])
-    edges = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in zip(edges, edges[1:])]))  # noqa: B905, RUF007
+    edges = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(edges)]))
     nodes, weights = np.polynomial.legendre.leggauss(16)
     half = 0.5 * np.diff(edges)[:, None]
     points = edges[:-1, None] + half * (nodes + 1.0)
