@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.chains import record
+from bayesmargin.chains import TRACE_NAMES, record
 from bayesmargin.problem import Problem
 from bayesmargin.samplers import Sampler
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.state import initial_state
-from bayesmargin.target import workspace
+from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.validation.agreement import monte_carlo_error
 from bayesmargin.validation.kernels import Transition, as_transition, plain_target, run_kernel
@@ -77,9 +77,10 @@ def long_run(
     assert sampler.step is not None
     dynamics = sampler.dynamics(sampler.step, n_rows)
     state = initial_state(np.zeros(problem.n_weights), rng, sampler.diffusion_level)
-    work = workspace(target, target.rows[0].dtype)
+    work = workspace(target, working_type(target))
     warm = _warm_up(n_draws)
-    draws, trace = np.empty((warm + n_draws, problem.n_weights)), np.empty((warm + n_draws, 3))
+    draws = np.empty((warm + n_draws, problem.n_weights))
+    trace = np.empty((warm + n_draws, len(TRACE_NAMES)))
     done = record(dynamics, target, state, work, rng, thin, draws, trace)
     if done < len(draws):
         raise ArithmeticError(f"the chain diverged at step {sampler.step}")

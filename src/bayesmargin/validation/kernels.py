@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesmargin.anchor.exact import complete_target
 from bayesmargin.anchor.targets import plain_target
-from bayesmargin.chains import record
+from bayesmargin.chains import TRACE_NAMES, record
 from bayesmargin.problem import Problem
 from bayesmargin.samplers import (
     AugmentationGibbs,
@@ -30,7 +30,7 @@ from bayesmargin.samplers.hamiltonian import hamiltonian_state
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
 from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.state import initial_state
-from bayesmargin.target import Target, workspace
+from bayesmargin.target import Target, working_type, workspace
 from bayesmargin.types import FloatArray
 
 Kernel = Callable[[FloatArray, np.random.Generator], FloatArray]
@@ -40,8 +40,8 @@ Transition = Callable[[Problem], Kernel]
 def target_kernel(dynamics: Any, target: Target, thin: int, diffusion: float = 1.0) -> Kernel:
     """Kernel of a compiled dynamics on a target in raw coordinates: ``thin`` iterations."""
     size = target.drift.shape[0]
-    work = workspace(target, target.rows[0].dtype)
-    draws, trace = np.empty((1, size)), np.empty((1, 3))
+    work = workspace(target, working_type(target))
+    draws, trace = np.empty((1, size)), np.empty((1, len(TRACE_NAMES)))
 
     def kernel(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         state = initial_state(weights, rng, diffusion + rng.standard_normal() / np.sqrt(size))
@@ -65,7 +65,7 @@ def _stochastic(sampler: StochasticSampler, problem: Problem, thin: int) -> Kern
 def _hamiltonian(sampler: Any, problem: Problem, thin: int) -> Kernel:
     target = complete_target(problem).target
     work, dynamics = workspace(target, np.float64), sampler.dynamics(np.inf, target)
-    draws, trace = np.empty((1, problem.n_weights)), np.empty((1, 3))
+    draws, trace = np.empty((1, problem.n_weights)), np.empty((1, len(TRACE_NAMES)))
 
     def kernel(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         state = hamiltonian_state(weights, sampler.step or 0.5, tune=False)

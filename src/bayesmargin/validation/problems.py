@@ -61,7 +61,7 @@ def three_classes() -> Problem:
 
 
 def crowd() -> Problem:
-    """Three classes, two features, eight rows: enough rivals for a frozen runner-up to go wrong."""
+    """Three classes, one feature, eight rows: enough rivals for a frozen runner-up to go wrong."""
     rng = np.random.default_rng(5)
     return small_problem(rng.standard_normal((8, 1)) * 2.0, np.arange(8) % 3, n_classes=3, cost=2.0)
 

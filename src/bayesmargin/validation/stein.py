@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.anchor.exact import complete_target
-from bayesmargin.checks import _gradients
+from bayesmargin.checks import full_gradients
 from bayesmargin.problem import Problem
 from bayesmargin.target import workspace
 from bayesmargin.types import FloatArray
@@ -32,10 +32,8 @@ class SteinDiscrepancy(NamedTuple):
 def posterior_gradients(problem: Problem, weights: FloatArray) -> FloatArray:
     """Gradient of the energy over all rows at each of some weights (rows)."""
     target = complete_target(problem).target
-    chosen, gradients = np.ascontiguousarray(weights, dtype=float), np.empty_like(weights)
-    work = workspace(target, np.float64)
-    _gradients(target, chosen, np.random.default_rng(0), work, gradients)
-    return gradients
+    chosen, work = np.ascontiguousarray(weights, dtype=float), workspace(target, np.float64)
+    return full_gradients(target, chosen, work, np.random.default_rng(0))
 
 
 def _stein_matrix(positions: FloatArray, scores: FloatArray) -> FloatArray:
