@@ -42,6 +42,7 @@ from bayesmargin.streams import seed_from_generator
 from bayesmargin.types import IntArray
 
 _FIT_EVERY = 5  # sweeps after which experts are fitted to two components that might be one
+_WARM_PASSES = 5  # of augmentation, with which experts start
 _REBUILD_EVERY = 20  # sweeps after which rounding errors of rank-1 changes are cleared
 
 
@@ -53,7 +54,7 @@ class Settings:
     method: Any  #: weights sampler, a NamedTuple of the ``weights_*`` files
     scheme: int = EXACT  #: new components: exact integral, or the number of auxiliary ones
     proposals: int = 0  #: split or merge proposals in a sweep
-    scans: int = 3  #: restricted Gibbs scans that shape a proposed split
+    scans: int = 3  #: rounds of hard assignment that shape a proposed split
     prior: tuple[float, float] | None = None  #: Gamma prior of the concentration; None: fixed
     groups: int = 1  #: of components that are swept side by side, see :mod:`.groups`
 
@@ -104,7 +105,7 @@ class Chain:
             self.settings = dataclasses.replace(self.settings, method=method)
         tries[:] = 0
 
-    def warm_weights(self, passes: int) -> None:
+    def warm_weights(self, passes: int = _WARM_PASSES) -> None:
         """Start the experts on their way to the posterior by a few passes of exact augmentation.
 
         Few, since experts that fit a wrong partition well stand in the way of its splits. What will

@@ -42,7 +42,6 @@ from bayesmargin.models.mixtures.start import (
 from bayesmargin.saving.book import Page
 from bayesmargin.types import FloatArray, IntArray
 
-_WARM_PASSES = 5
 _FIRST_SWEEPS = 10
 _CONCENTRATION_PRIOR = (1.0, 1.0)
 # What a chain changes; the rest of it is made from the data.
@@ -256,7 +255,7 @@ def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder,
         problem.classes,
         problem.concentration,
     )
-    chain.warm_weights(_WARM_PASSES)
+    chain.warm_weights()
     keep = kept_sweeps(problem.n_sweeps, problem.burn_in, problem.n_draws)
     return chain, Recorder(keep), time.thread_time() - begin
 

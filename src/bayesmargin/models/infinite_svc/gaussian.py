@@ -124,15 +124,6 @@ def log_predictive(components: Components, base: Base, slot: int, features: Floa
 
 
 @inner_borrowing_jit
-def log_predictive_without(
-    components: Components, base: Base, slot: int, features: FloatArray
-) -> float:
-    """Log density of a member given the other members (there is at least one)."""
-    value = log_share_of_member(components, base, slot, features)
-    return value - math.log(components.population[slot] - 1.0)
-
-
-@inner_borrowing_jit
 def log_share_without(components: Components, base: Base, slot: int, growth: float) -> float:
     """Log of size times density for a member, as if it were absent; ``growth`` by its leaving."""
     count = components.population[slot]

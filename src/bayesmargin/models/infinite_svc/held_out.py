@@ -20,7 +20,6 @@ from bayesmargin.types import BoolArray, FloatArray, IntArray
 
 FOLDS = 5
 ENOUGH, MOST = 500, 2000  # rows to be left out in all folds together, and in one of them
-_WARM_PASSES = 5
 
 
 def make_folds(labels: IntArray) -> IntArray:
@@ -97,5 +96,5 @@ def _start_without(
     short.components.weights[: len(used)] = chain.components.weights[used]
     short.components.sharpness[:] = chain.components.sharpness
     short.components.noted[:] = chain.components.noted
-    short.warm_weights(_WARM_PASSES)
+    short.warm_weights()
     return short

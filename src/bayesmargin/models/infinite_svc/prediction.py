@@ -20,9 +20,7 @@ The estimator's default, "calibrated", is the first of these with a link behind 
 """
 
 import math
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +31,7 @@ from bayesmargin.models.infinite_svc.experts import fill_scores, vote
 from bayesmargin.models.infinite_svc.features import fill_features, log_growth
 from bayesmargin.models.infinite_svc.gaussian import joining, surely_below
 from bayesmargin.models.infinite_svc.state import Base, Components, Hinge
+from bayesmargin.models.mixtures.threads import pool_for
 from bayesmargin.types import FloatArray, IntArray
 
 RULES = ("probability", "vote", "score", "hard", "gibbs")
@@ -242,13 +241,8 @@ def predict_draws(
             _add_draw(code, *state, design[part], chance, result[part])
 
     begins = range(0, count, _CHUNK)
-    workers = _thread_count(threads, len(begins))
-    if workers > 1:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(work, begins))
-    else:
-        for begin in begins:
-            work(begin)
+    with pool_for(len(begins), threads) as pool:
+        list(map(work, begins) if pool is None else pool.map(work, begins))
     result /= len(draws)
     return _scores_to_probabilities(result, hinge) if code == _SCORE else _normalised(result)
 
@@ -264,13 +258,6 @@ def predict_components(
         state = (draw, base, hinge, not base.diagonal, distance)
         _add_draw(_COMPONENT, *state, design[part], np.zeros(1), result[part])
     return result[:, 0].astype(np.int64)
-
-
-def _thread_count(threads: int | None, tasks: int) -> int:
-    if threads is None:
-        return 1
-    available = os.cpu_count() or 1
-    return max(1, min(available if threads < 0 else threads, tasks))
 
 
 def _normalised(result: FloatArray) -> FloatArray:

@@ -1,8 +1,4 @@
-"""Weights of all components, by whichever method.
-
-This module imports every method on purpose: compiled code is kept on disk under a hash of the
-modules that its own module imports, and a method that the hash does not see could go stale.
-"""
+"""Weights of all components, by whichever method."""
 
 from typing import Any
 
@@ -13,11 +9,8 @@ from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
-from bayesmargin.models.infinite_svc.weights_langevin import Langevin
-from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 
 EXACT_METHODS = (Augmentation, Hamiltonian)
-METHODS = (*EXACT_METHODS, Langevin, Thermostat)
 
 
 @jit
