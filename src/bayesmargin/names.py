@@ -1,8 +1,10 @@
 """Names of columns or classes as people have them: a list, an array, an index, or a vocabulary."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 
 def names_of(names: Any, count: int, what: str) -> list[str]:
@@ -35,3 +37,15 @@ def names_of(names: Any, count: int, what: str) -> list[str]:
     if len(listed) != count:
         raise ValueError(f"{what} holds {len(listed)} names, but {count} are needed")
     return listed
+
+
+def learn_columns(estimator: Any, count: int, names: Sequence[str] | None) -> None:
+    """Let an estimator know the columns it is fitted on, as scikit-learn does for rows in memory.
+
+    Without ``names`` those of an earlier fit are forgotten.
+    """
+    estimator.n_features_in_ = count
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_

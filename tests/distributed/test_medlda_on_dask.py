@@ -6,6 +6,7 @@ from itertools import pairwise
 import dask
 import dask.array as da
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 
@@ -72,6 +73,16 @@ def test_ctrl_c_keeps_the_draws_of_the_second_half(client, corpus):
     assert 1 <= len(alone.coef) < 10
     np.testing.assert_array_equal(together.coef, alone.coef)
     np.testing.assert_array_equal(models[1].predict_proba(X), models[0].predict_proba(X))
+
+
+def test_a_fit_without_names_forgets_those_of_the_fit_before(client, corpus):
+    X, y = corpus
+    named = pandas.DataFrame(X.toarray(), columns=[f"word {j}" for j in range(60)])
+    model = MedLDAClassifier(**SETTINGS).fit(parts_of(named, y))
+    assert model.feature_names_in_[1] == "word 1"
+    model.fit(parts_of(X, y))
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(X[:3])  # scikit-learn warns where names are known and rows have none
 
 
 def test_other_methods_say_so(client, corpus):

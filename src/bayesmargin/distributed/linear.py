@@ -13,6 +13,7 @@ from bayesmargin.distributed.sampler import DistributedSampler, distributed_samp
 from bayesmargin.distributed.shards import Model
 from bayesmargin.models.linear_fit import LinearData, calibrate, joined
 from bayesmargin.models.settings import check_linear_settings
+from bayesmargin.names import learn_columns
 from bayesmargin.progress import Progress, progress_for
 from bayesmargin.random import spawn_generators
 from bayesmargin.sampling import Run, sample
@@ -27,7 +28,7 @@ def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     check_classification_targets(shards.classes)
     model._set_classes(shards.classes)
     shards.encode(model.classes_)
-    _set_features(model, shards.n_columns, shards.names)
+    learn_columns(model, shards.n_columns, shards.names)
     priors = model._initial_priors(shards.n_columns)
     n_columns = shards.n_columns + int(model.fit_intercept)
     sampler.check_size(n_columns, 1 if len(priors) > 1 else model._n_blocks())
@@ -38,14 +39,6 @@ def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
             journal = Journal(checkpoint)
             run = sample_shards(shards, priors, model, sampler, generators, progress, journal)
         model._store(run, calibrate_shards(shards, run, model, generators[-1]))
-
-
-def _set_features(model: Any, count: int, names: tuple[str, ...] | None) -> None:
-    model.n_features_in_ = count
-    if names is not None:
-        model.feature_names_in_ = np.asarray(names, dtype=object)
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
 
 
 def sample_shards(

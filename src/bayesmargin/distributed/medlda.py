@@ -35,6 +35,7 @@ from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.training import Training
+from bayesmargin.names import learn_columns
 from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.types import FloatArray, IntArray
 
@@ -248,9 +249,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     cluster = active_cluster()
     documents: Any
     documents, labels, n_words, names = open_documents(cluster, X, y)
-    model.n_features_in_ = n_words
-    if names is not None:
-        model.feature_names_in_ = np.asarray(names, dtype=object)
+    learn_columns(model, n_words, names)
     code = learn_code(labels)
     signs = code.signs(labels, all_of_them=True)
     resolved = resolve(model, code.n_classifiers, len(labels), signs)

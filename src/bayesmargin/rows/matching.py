@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from bayesmargin.errors import DataError
+from bayesmargin.names import learn_columns
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.svmlight import SvmlightRows
 
@@ -20,7 +19,7 @@ def matched_rows(rows: FileRows, estimator: Any, reset: bool) -> FileRows:
     """
     if reset:
         rows.require_any()
-        _learn_columns(rows, estimator)
+        learn_columns(estimator, rows.shape[1], rows.feature_names)
         return rows
     known = getattr(estimator, "feature_names_in_", None)
     if known is None or rows.feature_names is None:
@@ -34,14 +33,6 @@ def matched_rows(rows: FileRows, estimator: Any, reset: bool) -> FileRows:
     if missing:
         raise DataError(_disagreement(rows, estimator, names, missing))
     return rows.select(names)
-
-
-def _learn_columns(rows: FileRows, estimator: Any) -> None:
-    estimator.n_features_in_ = rows.shape[1]
-    if rows.feature_names is not None:
-        estimator.feature_names_in_ = np.array(rows.feature_names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
 
 
 def _require_width(rows: FileRows, estimator: Any) -> None:
