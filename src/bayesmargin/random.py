@@ -49,6 +49,14 @@ def spawn_generators(
     return [np.random.Generator(np.random.PCG64(child)) for child in children]
 
 
+def spawn_seeds(rng: np.random.Generator, count: int) -> list[Any]:
+    """Independent seeds from a generator, whose own draws stay what they are.
+
+    They are for tasks that make their generators where they run, and again if they have to.
+    """
+    return list(rng.bit_generator.seed_seq.spawn(count))  # type: ignore[attr-defined]
+
+
 @jit
 def inverse_gaussian_from(square: float, uniform: float, mean: float) -> float:
     r"""Inverse Gaussian of shape 1 and finite mean, from a squared normal and a uniform variate.

@@ -1,13 +1,13 @@
 """A posterior whose rows lie on a cluster: sums over all of them, and samples from them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bayesmargin.distributed.cluster import Cluster
 from bayesmargin.distributed.partitions import Shards
 from bayesmargin.distributed.shards import Model, Shard, joined, sampled
+from bayesmargin.random import spawn_seeds
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def sample_rows(shards: Shards, count: int, rng: np.random.Generator) -> Shard:
     share = np.minimum(rng.multinomial(count, sizes / sizes.sum()), sizes)
     if count == sizes.sum():
         share = sizes
-    seeds: list[Any] = rng.bit_generator.seed_seq.spawn(len(sizes))  # type: ignore[attr-defined]
+    seeds = spawn_seeds(rng, len(sizes))
     handles = [
         shards.at(k, "sample", sampled, int(share[k]), seeds[k])
         for k in range(len(sizes))

@@ -20,7 +20,7 @@ from bayesmargin.distributed.travelling import TRAJECTORY, Fleet, Traveller
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers import SSGLD, SSGNHT, Auto
 from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.samplers.stochastic import SMOOTH, StochasticSampler
+from bayesmargin.samplers.stochastic import SMOOTH, StochasticSampler, default_batch_size
 from bayesmargin.state import initial_state
 from bayesmargin.types import FloatArray
 
@@ -81,7 +81,7 @@ class DistributedSampler(Sampler):
         inner = self.inner
         gentle = min(1.0, SMOOTH / max(stations.roughness, 1e-12))
         step = shrink * (inner.step or inner.default_step() * gentle)
-        batch_size = inner.batch_size or max(16, 5 * problem.n_columns)
+        batch_size = inner.batch_size or default_batch_size(problem.n_columns)
         targets = station_targets(problem, stations, batch_size, step, generators[-1])
         chains = []
         for rng in generators[:-1]:

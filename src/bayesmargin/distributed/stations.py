@@ -37,6 +37,7 @@ from bayesmargin.distributed.cluster import share, total
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.shards import Model, Shard, joined
 from bayesmargin.priors import CorrectedPrior
+from bayesmargin.random import spawn_seeds
 from bayesmargin.rows.blocks import narrow_blas
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray
@@ -159,7 +160,7 @@ def _dealt(
         rows = [cluster.submit("deal", joined, rows[a:b]) for a, b in pairwise(edges)]
     if count == 1:
         return [cluster.submit("deal", joined, rows)]
-    seeds: list[Any] = rng.bit_generator.seed_seq.spawn(len(rows))  # type: ignore[attr-defined]
+    seeds = spawn_seeds(rng, len(rows))
     pieces = [
         [cluster.submit("deal", _piece, part, k, count, seed) for k in range(count)]
         for part, seed in zip(rows, seeds, strict=True)
@@ -212,7 +213,7 @@ def station_targets(
     cluster, count = problem.cluster, len(stations.handles)
     offset = sum(picture.offset for picture in stations.pictures)
     curvature = sum(picture.curvature for picture in stations.pictures)
-    seeds: list[Any] = rng.bit_generator.seed_seq.spawn(count)  # type: ignore[attr-defined]
+    seeds = spawn_seeds(rng, count)
     common = share(cluster, (problem.model, stations.anchor))
     targets = []
     for k in range(count):

@@ -44,7 +44,7 @@ PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
 
 @dataclass(frozen=True, kw_only=True)
 class StochasticSampler(Sampler):
-    """What the stochastic samplers have in common; see :class:`SSGNHT` for the parameters."""
+    """What the stochastic samplers have in common; see :class:`SSGLD` for the parameters."""
 
     step: float | None = None
     batch_size: int | None = None
@@ -129,7 +129,7 @@ class StochasticSampler(Sampler):
         rng: np.random.Generator,
     ) -> tuple[PreparedTarget, float, dict[str, float]]:
         """Target, the step that suits it times ``shrink``, and what is known about its kinks."""
-        batch_size = self.batch_size or default_batch_size(problem)
+        batch_size = self.batch_size or default_batch_size(problem.source.n_columns)
         if anchor is None:
             step = self.step or self.default_step()
             return plain_target(problem, batch_size, rng), shrink * step, {}
@@ -227,6 +227,6 @@ def around(
     return replace(moved, iterations=anchor.iterations)
 
 
-def default_batch_size(problem: Problem) -> int:
+def default_batch_size(n_columns: int) -> int:
     """Rows a step: enough that gradient noise stays small beside the injected noise."""
-    return max(16, 5 * problem.source.n_columns)
+    return max(16, 5 * n_columns)
