@@ -54,10 +54,8 @@ class Screening:
     reach: FloatArray
 
 
-def screen(
-    distance: FloatArray, reach: FloatArray, rng: np.random.Generator, radius: float = SCREEN
-) -> Screening:
-    """Sort rows into strata by the distance of their kinks.
+def screen(distance: FloatArray, reach: FloatArray, rng: np.random.Generator) -> Screening:
+    """Sort rows into strata by the distance of their kinks; those beyond all edges are left out.
 
     Parameters
     ----------
@@ -67,16 +65,13 @@ def screen(
         Length of a row's contribution to the gradient in whitened coordinates.
     rng : numpy.random.Generator
         Shuffles the rows within their strata.
-    radius : float
-        Rows farther than this are left out.
     """
     distance = np.abs(distance)
-    edges = np.append(EDGES[radius > EDGES], radius)
-    kept = np.flatnonzero(distance < radius)
+    kept = np.flatnonzero(distance < SCREEN)
     kept = kept[rng.permutation(kept.size)]
-    stratum = np.searchsorted(edges, distance[kept], side="right") - 1
+    stratum = np.searchsorted(EDGES, distance[kept], side="right") - 1
     kept = kept[np.argsort(stratum, kind="stable")]
-    sizes = np.bincount(stratum, minlength=edges.size - 1)
+    sizes = np.bincount(stratum, minlength=EDGES.size - 1)
     sizes = sizes[sizes > 0]
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     contribution = reach[kept] ** 2 * ndtr(-distance[kept])
