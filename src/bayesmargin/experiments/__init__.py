@@ -13,11 +13,12 @@
 =====================  ==========================================================================
 
 An experiment is a function ``run(setup) -> Result`` in the file of its name. What they share:
-``results.py`` (numbers, picture, text, verdicts), ``clock.py`` (time without the evaluation),
-``curves.py`` (chains followed while they run), ``search.py`` (grid searches),
-``linear_problems.py``, ``paper_samplers.py``, ``topic_runs.py`` (data and samplers),
-``topic_curves.py`` (topic models followed while they learn), ``page.py`` (the page that collects
-everything).
+``sizes.py`` (what a run is asked for), ``results.py`` (numbers, picture, text, verdicts),
+``drawing.py`` (the look of all pictures), ``clock.py`` (time without the evaluation), ``curves.py``
+(chains followed while they run), ``search.py`` (grid searches), ``linear_problems.py``,
+``paper_samplers.py``, ``topic_runs.py`` (data and samplers), ``topic_curves.py`` (topic models
+followed while they learn). ``running.py`` runs them by name, and ``page.py`` writes the page that
+collects everything.
 """
 
 NAMES = (

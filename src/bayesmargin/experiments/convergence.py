@@ -13,12 +13,12 @@ from bayesmargin.experiments.linear_problems import (
     synthetic_set,
     text_set,
 )
-from bayesmargin.experiments.paper_samplers import candidates, untuned
+from bayesmargin.experiments.paper_samplers import PROPOSAL_DEVIATION, candidates, untuned
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.search import search
 from bayesmargin.experiments.sizes import Setup
 
-BATCHES = {"text": {"SSGLD": 10, "SSGNHT": 10, "SRWM": 10}}
+TEXT_BATCHES = {"SSGLD": 10, "SSGNHT": 10, "SRWM": 10}
 HIGGS_BATCHES = {"SSGLD": 1000, "SSGNHT": 100, "SRWM": 1000}
 THIN = {"SSGLD": 10, "SSGNHT": 10, "SRWM": 1, "Gibbs": 1, OURS: None}
 WIDE_THIN = 100  # a draw of many weights costs more than a step on a few of them
@@ -53,7 +53,7 @@ TEXT = (
 def sets(setup: Setup) -> dict[str, tuple[LinearSet, dict[str, int], float]]:
     """Data, batch sizes and seconds of the three panels."""
     return {
-        "text": (text_set(setup), BATCHES["text"], setup.choose(1.5, 6.0, 600.0)),
+        "text": (text_set(setup), TEXT_BATCHES, setup.choose(1.5, 6.0, 600.0)),
         "higgs": (higgs_set(setup), HIGGS_BATCHES, setup.choose(1.0, 3.0, 600.0)),
         "synthetic": (synthetic_set(setup), HIGGS_BATCHES, setup.choose(1.0, 8.0, 600.0)),
     }
@@ -63,7 +63,11 @@ def run(setup: Setup) -> Result:
     """Search steps, follow every sampler on every set, draw."""
     rows: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
-    facts: dict[str, Any] = {"search_seconds": 0.0, "variance": 0.1**2, "enough": ENOUGH}
+    facts: dict[str, Any] = {
+        "search_seconds": 0.0,
+        "variance": PROPOSAL_DEVIATION**2,
+        "enough": ENOUGH,
+    }
     found: dict[str, dict[str, list[Curve]]] = {}
     n_seeds = facts["n_seeds"] = setup.choose(1, 3)
     for key, (data, batches, seconds) in sets(setup).items():
@@ -92,7 +96,7 @@ def run(setup: Setup) -> Result:
         table += _plateaus(data.name, found[key], tolerance)
         facts |= {f"{key}_name": data.name, f"{key}_rows": data.n_rows,
                   f"{key}_columns": data.n_columns, f"{key}_budget": seconds}  # fmt: skip
-    facts["text_batch"] = BATCHES["text"]["SSGLD"]
+    facts["text_batch"] = TEXT_BATCHES["SSGLD"]
     verdicts = [one for key in found for one in _verdicts(key, facts, table)]
     return Result(
         title="Accuracy against time",

@@ -17,6 +17,7 @@ from bayesmargin.samplers.wide import WideChain
 from bayesmargin.types import FloatArray
 
 Judge = Callable[[FloatArray], float]
+FIRST_LOOK = 1e-3  # seconds from the beginning of the chain, at the least
 GROWTH = 1.35  # of the time since the chain began, from one checkpoint to the next
 ENOUGH = 400  # draws, some of them close to the last, whose mean takes over from an anchor
 MOST_DRAWS = 4000  # in a round, which bounds memory
@@ -104,7 +105,6 @@ def follow(
     seconds: float,
     seed: int,
     thin: int | None = None,
-    first: float = 1e-3,
 ) -> Curve:
     """Run one chain for some seconds and judge the mean of its later draws on the way.
 
@@ -123,8 +123,6 @@ def follow(
     seed : int
     thin : int, optional
         Iterations between the draws that enter the mean; the sampler's own choice by default.
-    first : float
-        Time from the beginning of the chain to the first look, at the least.
     """
     watch, curve, mean = Stopwatch(), Curve(), RunningMean()
 
@@ -136,7 +134,7 @@ def follow(
     with watch.running(), listening(on_the_way):
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
     curve.prepared, anchored = watch.seconds, bool(curve.seconds)
-    step, size, following = thin or ensemble.thin, 1, watch.seconds + first
+    step, size, following = thin or ensemble.thin, 1, watch.seconds + FIRST_LOOK
     end = curve.prepared + seconds
     while watch.seconds < end or not mean.counts:
         before = watch.seconds

@@ -99,7 +99,7 @@ def measure(model: Any, data: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def peer(kind: str, name: str, data: tuple[Any, ...], setup: Setup) -> tuple[Any, float]:
+def peer(kind: str, data: tuple[Any, ...], setup: Setup) -> tuple[Any, float]:
     """A peer with its settings from cross-validation on (some) training rows, and the cost."""
     C = [0.01, 0.1, 1.0, 10.0]
     model, space = {
@@ -165,7 +165,7 @@ def run(setup: Setup) -> Result:
             f"{name}_classes": len(np.unique(data[1])),
         }
         for kind in ("MNL", "linear SVM", "RBF-SVM"):
-            model, seconds = peer(kind, name, data, setup)
+            model, seconds = peer(kind, data, setup)
             facts["search_seconds"] += seconds
             rows.append({"data": name, "model": kind, "seed": setup.seed, **measure(model, data)})
         sweeps = {"protein": setup.choose(10, 100), "ijcnn1": setup.choose(4, 20)}[name]

@@ -10,12 +10,13 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.experiments.curves import compiled, next_draws
 from bayesmargin.experiments.drawing import COLOURS, OURS, panels
+from bayesmargin.experiments.paper_samplers import thermostat
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.sizes import Setup
 from bayesmargin.plots import ACCENT
 from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
-from bayesmargin.samplers import SSGLD, SSGNHT, AugmentationGibbs, Sampler
+from bayesmargin.samplers import SSGLD, AugmentationGibbs, Sampler
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.types import FloatArray
 from bayesmargin.validation.problems import synthetic_plane
@@ -127,10 +128,9 @@ def tuned(
 
 def paper_sampler(name: str, step: float, batch: int) -> Sampler:
     """Raw coordinates, no control variates, Euler steps."""
-    plain: dict[str, Any] = {"preconditioner": None, "control_variates": False, "step": step}
-    if name == "SSGLD":
-        return SSGLD(batch_size=batch, **plain)
-    return SSGNHT(batch_size=batch, integrator="euler", **plain)
+    if name == "SSGNHT":
+        return thermostat(step, batch)
+    return SSGLD(step=step, batch_size=batch, preconditioner=None, control_variates=False)
 
 
 def run(setup: Setup) -> Result:
