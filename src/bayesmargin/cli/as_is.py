@@ -44,6 +44,6 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
 def _has_column(data: Path, name: str) -> bool:
     import pyarrow.parquet
 
-    from bayesmargin.rows.parquet import parquet_files
+    from bayesmargin.rows.parquet_files import parquet_files
 
     return name in pyarrow.parquet.read_schema(parquet_files(data)[0]).names

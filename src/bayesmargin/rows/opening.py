@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.rows.files import MEMORY, FileRows, NpyRows, mapped_array
-from bayesmargin.rows.parquet import SUFFIXES, ParquetRows
+from bayesmargin.rows.parquet import ParquetRows
+from bayesmargin.rows.parquet_files import SUFFIXES
 from bayesmargin.rows.svmlight import OPENERS, SvmlightRows
 
 TABLES = (".csv", ".tsv", ".tab")

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,16 @@ import numpy as np
 from bayesmargin.errors import DataError
 from bayesmargin.rows.files import BLOCK, FileRows
 from bayesmargin.rows.finite import all_finite, unusable
+from bayesmargin.rows.parquet_files import (
+    arrow,
+    check_schema,
+    feature_columns,
+    index_columns,
+    parquet_files,
+    reading,
+)
 from bayesmargin.types import FloatArray, IntArray
 
-SUFFIXES = (".parquet", ".pq")
-BUFFER = 1 << 16  # bytes of a column that are read at a time
 CLUSTERS = 50  # row groups that a rough sample comes from
 
 
@@ -40,18 +45,18 @@ class ParquetRows(FileRows):
         self.files: list[tuple[Path, slice]] = []  # with the starts of its row groups and its end
         schema, lengths = None, [0]
         for file in self.paths:
-            with _reading(file) as opened:
+            with reading(file) as opened:
                 index = index_columns(opened.schema_arrow) - {label}
                 fields = [field for field in opened.schema_arrow if field.name not in index]
                 names = [(field.name, str(field.type)) for field in fields]
-                _check_schema(file, names, self.paths[0], schema)
+                check_schema(file, names, self.paths[0], schema)
                 schema = names if schema is None else schema
                 groups = range(opened.num_row_groups)
                 self.files.append((file, slice(len(lengths) - 1, len(lengths) + len(groups))))
                 lengths += [opened.metadata.row_group(group).num_rows for group in groups]
         assert schema is not None
         self.starts = np.cumsum(lengths)  # first rows of all row groups, and the end
-        self.feature_names = _features(path, schema, label)
+        self.feature_names = feature_columns(path, schema, label)
         self.shape = (int(self.starts[-1]), len(self.feature_names))
         self.label = label
         self.labels = None if label is None else self._label_column(label)
@@ -71,7 +76,7 @@ class ParquetRows(FileRows):
         row = 0
         for file in self.paths:
             first = row
-            with _reading(file) as opened:
+            with reading(file) as opened:
                 batches = opened.iter_batches(
                     size, columns=self.feature_names, use_threads=_shared_decoding()
                 )
@@ -104,7 +109,7 @@ class ParquetRows(FileRows):
         # Places of the wanted rows among those that are read.
         there = wanted - first[of_group] + (np.cumsum(lengths) - lengths)[turn]
         size = max(1, self.memory // (4 * 4 * max(1, self.shape[1])))
-        with _reading(file) as opened:
+        with reading(file) as opened:
             batches = opened.iter_batches(
                 size,
                 row_groups=read.tolist(),
@@ -115,7 +120,7 @@ class ParquetRows(FileRows):
             for batch in batches:
                 low, high = np.searchsorted(there, [begin, begin + batch.num_rows])
                 if low < high:
-                    part = batch.take(_arrow().array(there[low:high] - begin))
+                    part = batch.take(arrow().array(there[low:high] - begin))
                     numbers = wanted[low:high] - first[0]
                     found = list(_matrices(part, file, numbers, self.feature_names))
                     result[places[low:high]] = np.concatenate(found)
@@ -136,7 +141,7 @@ class ParquetRows(FileRows):
     def _label_column(self, label: str) -> Any:
         parts = []
         for file in self.paths:
-            with _reading(file) as opened:
+            with reading(file) as opened:
                 column = opened.read(columns=[label]).column(label)
                 if column.null_count:
                     row = int(np.flatnonzero(column.is_null().to_numpy())[0])
@@ -168,95 +173,9 @@ def _labels(column: Any) -> Any:
     return np.concatenate(parts)
 
 
-def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install pyarrow") from error
-    return pyarrow
-
-
 def _shared_decoding() -> bool:
     """Whether Arrow's threads pay: with two cores one reads while the other works on the rows."""
-    return bool(_arrow().cpu_count() > 2)
-
-
-@contextmanager
-def _reading(file: Path) -> Iterator[Any]:
-    """Open a Parquet file; errors of the format name it."""
-    pyarrow = _arrow()
-    try:
-        # Without a buffer Arrow would hold all bytes of a row group, which may be the whole file.
-        options = {"pre_buffer": False, "buffer_size": BUFFER}
-        with pyarrow.parquet.ParquetFile(file, **options) as opened:
-            yield opened
-    except (pyarrow.ArrowException, pyarrow.ArrowIOError) as error:
-        size = file.stat().st_size
-        raise ValueError(
-            f"{file} ({size} bytes) is not a readable Parquet file: {error}"
-        ) from error
-
-
-def parquet_files(path: Path) -> list[Path]:
-    """The file itself, or the Parquet files of a folder in the order of their names.
-
-    Those whose name begins with a point are not shown to people and not read.
-    """
-    if not path.is_dir():
-        return [path]
-    found = sorted(
-        file
-        for file in path.iterdir()
-        if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
-    )
-    if not found:
-        deeper = next(path.glob("*/**/*.parquet"), None)
-        hint = "" if deeper is None else f"; those of {deeper.parent} are opened by that name"
-        raise ValueError(f"the folder {path} holds no .parquet files{hint}")
-    return found
-
-
-def index_columns(schema: Any) -> set[str]:
-    """Columns that are the index of the data frame that was written, and no data of its own.
-
-    pandas writes one whenever rows were chosen or sorted before.
-    """
-    stored = (schema.pandas_metadata or {}).get("index_columns", ())
-    return {name for name in stored if isinstance(name, str)}
-
-
-def _check_schema(
-    file: Path, names: list[tuple[str, str]], first: Path, schema: list[tuple[str, str]] | None
-) -> None:
-    if schema is None or names == schema:
-        return
-    here, there = dict(names), dict(schema)
-    odd = sorted(set(here.items()) ^ set(there.items()))
-    what = f"column {odd[0][0]!r}" if odd else "the order of the columns"
-    raise ValueError(
-        f"{file} and {first} disagree about {what}: all files of a folder need the same columns "
-        "with the same types, in the same order"
-    )
-
-
-def _features(path: Path, schema: list[tuple[str, str]], label: str | None) -> list[str]:
-    names = [name for name, _ in schema]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{path} has several columns named {twice!r}: rename them")
-    if label is not None and label not in names:
-        shown = ", ".join(repr(name) for name in names[:20])
-        raise DataError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
-    numeric = ("int", "uint", "float", "double", "halffloat", "bool")
-    for name, kind in schema:
-        if name != label and not kind.startswith(numeric):
-            raise DataError(
-                f"column {name!r} of {path} has the type {kind}: features are numbers; if it holds "
-                f"the labels say so (label={name!r} in open_rows, --target in the shell), or write "
-                "the file without it"
-            )
-    return [name for name in names if name != label]
+    return bool(arrow().cpu_count() > 2)
 
 
 def _matrices(

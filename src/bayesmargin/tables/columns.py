@@ -26,7 +26,7 @@ def read_parquet(
     """
     import pandas
 
-    from bayesmargin.rows.parquet import parquet_files
+    from bayesmargin.rows.parquet_files import parquet_files
 
     try:
         import pyarrow
