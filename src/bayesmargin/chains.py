@@ -1,7 +1,7 @@
-"""Runs chains: the compiled loop over draws, and the threads, progress and interruption around it.
+"""Runs chains: the compiled loop over draws, and the threads around it.
 
 A *chain* is a state, a workspace and a generator. Chains advance in rounds of a few draws, each in
-a thread that holds no lock; between rounds progress is shown and an interrupt is noticed. The draws
+a thread that holds no lock; :mod:`bayesmargin.supervisor` shows progress between rounds. The draws
 depend on the generators alone, never on the number of threads or on the length of a round.
 """
 

@@ -1,4 +1,4 @@
-"""The state every chain carries, and the two functions a dynamics provides."""
+"""The state every chain carries, and the one function that a dynamics provides."""
 
 from typing import Any, NamedTuple
 

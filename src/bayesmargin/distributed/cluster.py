@@ -2,7 +2,7 @@
 
 Tasks are functions of their arguments alone. Whatever a lost worker held can therefore be computed
 again elsewhere, with the same result to the last bit. Nothing is scattered, since scattered data
-die with their worker: :meth:`Cluster.share` puts a value into the graph instead.
+die with their worker: :func:`share` puts a value into the graph instead.
 """
 
 import logging
