@@ -120,16 +120,17 @@ def every_second(*records: list[FloatArray]) -> None:
             pieces[:] = [np.concatenate(pieces)[::2]]
 
 
+def usable_cores() -> int:
+    """Cores that this process may use: fewer than the machine has in many a container."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def n_threads(n_jobs: int | None, n_chains: int) -> int:
     """Threads for ``n_chains`` chains: ``n_jobs``, or every core this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cores = cores or 1
-    if n_jobs is None or n_jobs == -1:
-        wanted = cores
-    elif n_jobs < 0:
-        wanted = max(1, cores + 1 + n_jobs)
-    else:
-        wanted = n_jobs
+    wanted = -1 if n_jobs is None else n_jobs
+    wanted = wanted if wanted >= 0 else usable_cores() + 1 + wanted
     return max(1, min(wanted, n_chains))
 
 

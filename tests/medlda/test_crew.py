@@ -1,10 +1,20 @@
 """Threads that share work: every share once, errors reach the caller."""
 
+import os
 import threading
 
 import pytest
 
-from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
+from bayesmargin.chains import n_threads as threads_for
+from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux tells")
+def test_every_core_is_every_core_that_the_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 2, 5, 7, 8})
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    for count in (count_threads, lambda n_jobs: threads_for(n_jobs, 100)):
+        assert [count(n_jobs) for n_jobs in (-1, -2, -4, -9, 3)] == [5, 4, 2, 1, 3]
 
 
 def test_shares_cover_everything_once():

@@ -6,7 +6,6 @@ die with their worker: :func:`share` puts a value into the graph instead.
 """
 
 import logging
-import os
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bayesmargin.chains import usable_cores
 from bayesmargin.errors import ClusterError, PartitionError
 
 FAN_IN = 8  # results that one step of a reduction takes together
@@ -175,7 +175,7 @@ class LocalThreads:
     name = "threads of this process"
 
     def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        self.pool = ThreadPoolExecutor(usable_cores())
         _logger.info("no Dask client is active: the fit runs in threads of this process")
 
     def submit(self, label: str, function: Callable[..., Any], *args: Any) -> Any:

@@ -6,7 +6,6 @@ common are integers, whose sum has no order; what is not an integer is kept by s
 the order of the shares.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -14,6 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from bayesmargin.chains import usable_cores
 
 N_SHARES = 16
 
@@ -24,8 +25,7 @@ def count_threads(n_jobs: int | None) -> int:
         return 1
     if n_jobs == 0:
         raise ValueError("n_jobs=0 is not allowed: pass None, a positive number, or -1")
-    cores = os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return n_jobs if n_jobs > 0 else max(1, usable_cores() + 1 + n_jobs)
 
 
 def cut(length: int) -> list[slice]:
