@@ -6,7 +6,7 @@ integers added up over kept sweeps and threads; ``inflation`` turns them into an
 whole corpus, (D/B) / (number of kept sweeps). The flow without step error is in :mod:`.flow`.
 
 The noise of an Euler step needs the right mean and variance only, to have the same order of error
-(Kloeden and Platt, 1992, chapter 14), and at millions of weights a step it is what costs. Here it
+(Kloeden and Platen, 1992, chapter 14), and at millions of weights a step it is what costs. Here it
 is the sum of four random bytes, in units of its standard deviation: symmetric, with kurtosis 2.7,
 made of whole vectors of generators, one a topic.
 """
