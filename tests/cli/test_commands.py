@@ -228,7 +228,7 @@ def test_indicators_are_left_to_the_experts_of_an_infinite_svm(people, tmp_path)
     result = bayesmargin(*common, "-o", tmp_path / "m")
     assert result.code == 0, result.err
     assert "told apart by 1 column of more than two values" in result.err
-    assert load(tmp_path / "m").covariates == "continuous"
+    assert load(tmp_path / "m").covariates == "auto"
     for value in (True, False):
         word = f"covariates={value}".lower()
         result = bayesmargin(*common, "-o", tmp_path / "m", "--set", word)
@@ -238,7 +238,7 @@ def test_indicators_are_left_to_the_experts_of_an_infinite_svm(people, tmp_path)
     make_people()[["age", "income"]].to_csv(numbers, index=False)
     result = bayesmargin("fit", numbers, "--target", "income", "--model", "infinite",
                          "--set", "n_sweeps=24", "-o", tmp_path / "n")  # fmt: skip
-    assert load(tmp_path / "n").covariates is True
+    assert load(tmp_path / "n").covariates == "auto"
     assert "told apart by" not in result.err
 
 

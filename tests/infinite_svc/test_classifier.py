@@ -154,9 +154,11 @@ def _table_with_flags():
 def test_flags_can_be_kept_from_the_gaussians(tmp_path):
     """With them, every combination of flags is a component that no row leaves."""
     X, y = _table_with_flags()
-    frozen = InfiniteSVC(n_sweeps=100, random_state=0).fit(X, y)
+    frozen = InfiniteSVC(covariates=True, n_sweeps=100, random_state=0).fit(X, y)
     assert frozen.diagnostics_["moved"] == 0.0
     model = InfiniteSVC(covariates="continuous", n_sweeps=100, random_state=0).fit(X, y)
+    default = InfiniteSVC(n_sweeps=100, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(default.predict_proba(X), model.predict_proba(X))
     assert model.diagnostics_["moved"] > 0.01
     assert model.score(X, y) > 0.9
     assert model._problem.with_covariates.tolist() == [1]
@@ -172,6 +174,15 @@ def test_flags_alone_leave_nothing_to_the_gaussians():
     first = InfiniteSVC(covariates="continuous", **QUICK).fit(flags, y)
     second = InfiniteSVC(covariates=False, **QUICK).fit(flags, y)
     np.testing.assert_array_equal(first.predict_proba(flags), second.predict_proba(flags))
+
+
+def test_columns_of_one_kind_are_all_seen_by_the_gaussians(moons):
+    """By default flags are left out only beside other columns, which can take their place."""
+    X, y = _table_with_flags()
+    for rows, labels in ((X[:, [0, 2]], y), moons):
+        default = InfiniteSVC(**QUICK).fit(rows, labels).predict_proba(rows)
+        every = InfiniteSVC(covariates=True, **QUICK).fit(rows, labels).predict_proba(rows)
+        np.testing.assert_array_equal(default, every)
 
 
 def test_without_covariates_every_component_votes_by_size(moons):

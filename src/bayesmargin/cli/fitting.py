@@ -11,7 +11,7 @@ from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, 
 from bayesmargin.cli.keeping import keep_model, require_apart, require_place
 from bayesmargin.cli.models import Rows, prepared
 from bayesmargin.cli.output import Output, plain
-from bayesmargin.cli.preparing import choose_covariates, make_preparation, require_preparation
+from bayesmargin.cli.preparing import make_preparation, require_preparation, told_covariates
 from bayesmargin.cli.request import (
     FitRequest,
     command_file,
@@ -53,9 +53,9 @@ def run_fit(request: FitRequest, output: Output) -> int:
     for remark in material.remarks:
         output.note(remark)
     rows = material.training.X
-    choice = choose_covariates(request, estimator, material.preparation, rows)
-    if choice is not None:
-        output.remark(choice)
+    covariates = told_covariates(estimator, material.preparation, rows)
+    if covariates is not None:
+        output.remark(covariates)
     began = time.perf_counter()
     with kept_command(request):
         interrupted = _sample(estimator, material, request, output)

@@ -35,24 +35,19 @@ def make_preparation(request: FitRequest, kind: str) -> Any:
     return ColumnPreparation(scale, request.missing, categorical)
 
 
-def choose_covariates(request: FitRequest, estimator: Any, preparation: Any, X: Any) -> str | None:
-    """Leave 0/1 columns of a table to the experts of an infinite SVM, and say so.
-
-    Each combination of their values would be a component that no row can leave. Where there is no
-    other column, or the user has chosen, all stays as it is.
-    """
-    chosen = any(word.partition("=")[0].strip() == "covariates" for word in request.settings)
-    if request.model != "infinite" or chosen or getattr(preparation, "kind", None) != "columns":
+def told_covariates(estimator: Any, preparation: Any, X: Any) -> str | None:
+    """Which columns of a table tell the components of an infinite SVM apart, if not all do."""
+    of_table = getattr(preparation, "kind", None) == "columns"
+    if not of_table or getattr(estimator, "covariates", None) != "auto":
         return None
-    from bayesmargin.models.infinite_svc.fitting import continuous_columns
+    from bayesmargin.models.infinite_svc.fitting import columns_of_gaussians
     from bayesmargin.tables.table import count
 
-    n_columns = len(continuous_columns(X))
-    if not 0 < n_columns < X.shape[1]:
+    columns = columns_of_gaussians("auto", X)
+    if isinstance(columns, bool):
         return None
-    estimator.set_params(covariates="continuous")
     return (
-        f"Components are told apart by {count(n_columns, 'column')} of more than two values; "
+        f"Components are told apart by {count(len(columns), 'column')} of more than two values; "
         "columns of 0 and 1 are left to their experts (--set covariates=true: by all columns)."
     )
 

@@ -39,7 +39,7 @@ COSTS = {"protein": (0.3, 1.0, 3.0), "ijcnn1": (3.0, 10.0)}
 # Of a longer search on training rows, benchmarks/infinite_svm_search.py.
 FIXED: dict[str, dict[str, Any]] = {
     "protein": {"prior_scale": 1.0, "scatter": 0.5, "extra_degrees": 20, "split_merge": 0},
-    "ijcnn1": {"extra_degrees": 0},
+    "ijcnn1": {"extra_degrees": 0, "covariates": True},
 }
 STOCHASTIC: dict[str, dict[str, Any]] = {
     "protein": {"inner_steps": 1, "step": 0.2},

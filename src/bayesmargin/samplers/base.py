@@ -111,13 +111,13 @@ def require_positive(**values: float | int | None) -> None:
             raise ValueError(f"{name}={value!r} is not allowed: it is a positive finite number")
 
 
-def require_flag(name: str, value: Any, word: str | None = None) -> None:
-    """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor ``word``."""
-    if word is not None and isinstance(value, str) and value == word:
+def require_flag(name: str, value: Any, *words: str) -> None:
+    """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor a given word."""
+    if isinstance(value, str) and value in words:
         return
     if not isinstance(value, bool | np.bool_ | numbers.Integral) or value not in (0, 1):
-        allowed = "True or False" if word is None else f"True, False or {word!r}"
-        raise ValueError(f"{name}={value!r} is not allowed: it is {allowed}")
+        *others, last = ("True", "False", *map(repr, words))
+        raise ValueError(f"{name}={value!r} is not allowed: it is {', '.join(others)} or {last}")
 
 
 def require_real(**values: float | None) -> None:

@@ -52,11 +52,12 @@ class InfiniteSVC(InfiniteSVCAnswers):
     prior_scale : float or "auto"
         Prior standard deviation s of every weight, on standardised features; "auto":
         :math:`1/\sqrt{\text{scatter}}`, which lets an expert turn within its component.
-    covariates : bool or "continuous"
+    covariates : bool, "auto" or "continuous"
         Whether components have Gaussian features. Without them a new row says nothing about its
         component, and every component votes by its size. "continuous": Gaussians of the columns
-        with more than two values only, for tables with 0/1 columns, each combination of which
-        would otherwise be a component that no row can leave; experts see all columns.
+        with more than two values only, since each combination of 0/1 columns would otherwise be a
+        component that no row can leave; experts see all columns. "auto": the same where there are
+        columns of both kinds, else Gaussians of all columns.
     covariance_type : {"full", "diag"}
         Gaussians with any covariance, or with independent columns, whose density takes p operations
         instead of :math:`p^2/2`. "full" is mostly the better classifier; "diag" is worth a try
@@ -158,7 +159,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         burn_in: int | None = None,
         n_draws: int = 25,
         prior_scale: float | str = "auto",
-        covariates: bool | str = True,
+        covariates: bool | str = "auto",
         covariance_type: str = "full",
         scatter: float | str = "auto",
         mean_strength: float = 0.1,

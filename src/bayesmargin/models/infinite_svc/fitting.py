@@ -122,6 +122,27 @@ def continuous_columns(X: FloatArray) -> IntArray:
     return np.flatnonzero(((low < X) & (high > X)).any(axis=0))
 
 
+def columns_of_gaussians(covariates: bool | str, X: FloatArray) -> bool | IntArray:
+    """All columns, none, or the numbers of those that the Gaussians are to see.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.infinite_svc.fitting import columns_of_gaussians
+    >>> columns_of_gaussians("auto", np.array([[0.1, 1.0], [0.2, 0.0], [0.3, 1.0]]))
+    array([0])
+    >>> columns_of_gaussians("auto", np.array([[0.1, 5.0], [0.2, 5.0], [0.3, 5.0]]))
+    True
+    """
+    if not isinstance(covariates, str):
+        return covariates
+    columns = continuous_columns(X)
+    varying = np.count_nonzero(X.min(axis=0) < X.max(axis=0))
+    if covariates == "auto" and not 0 < len(columns) < varying:
+        return True
+    return columns
+
+
 def make_problem(
     estimator: Any, X: FloatArray, labels: IntArray, rng: np.random.Generator
 ) -> Problem:
@@ -133,9 +154,7 @@ def make_problem(
     scaling = fit_scaling(X)
     standardised = scaling.apply(X[shuffle])
     labels = labels[shuffle]
-    chosen = estimator.covariates
-    if isinstance(chosen, str):  # "continuous"
-        chosen = continuous_columns(X)
+    chosen = columns_of_gaussians(estimator.covariates, X)
     covariates, design = _views(standardised, chosen, estimator.fit_intercept)
     if isinstance(chosen, np.ndarray) and chosen.size:
         standardised = covariates  # chains start from clusters of what the Gaussians see

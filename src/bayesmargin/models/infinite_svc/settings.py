@@ -174,7 +174,7 @@ def check_settings(estimator: Any) -> None:
     if estimator.inner_steps != "auto":
         require_count("inner_steps", estimator.inner_steps, 1)
     require_flag("fit_intercept", estimator.fit_intercept)
-    require_flag("covariates", estimator.covariates, "continuous")
+    require_flag("covariates", estimator.covariates, "auto", "continuous")
     require_jobs(estimator.n_jobs)
     check_sweeps(estimator, MOST_SWEEPS)
     make_scheme(estimator.new_components)
