@@ -3,6 +3,8 @@
 What scikit-learn checks is left to it; here is what it would let through to an error of NumPy.
 """
 
+from datetime import date, timedelta
+from datetime import time as clock
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ ENCODE = "encode it, for instance with OneHotEncoder in a ColumnTransformer, or 
 
 
 def require_numbers(X: Any, advice: str = ENCODE) -> None:
-    """Refuse a data frame with a column of words or dates, and name it.
+    """Refuse a data frame with a column of words, dates or other objects, and name it.
 
     ``advice`` says what to do with words.
 
@@ -39,18 +41,37 @@ instance with OneHotEncoder in a ColumnTransformer, or leave it out
         values = np.asarray(column)
         if values.ndim != 1:  # several columns of one name
             continue
-        if values.dtype.kind in "mM":
-            raise DataError(
-                f"column {name!r} of X holds times, such as {str(values[0])!r}: derive numbers "
-                "from it (a year, hours since the start), or leave it out"
-            )
-        word = next((value for value in values if _is_word(value)), None)
-        if word is not None:
-            raise DataError(f"column {name!r} of X holds words, such as {str(word)!r}: {advice}")
+        odd = values[:1] if values.dtype.kind in "mM" else filter(_is_no_number, values)
+        for value in odd:
+            raise DataError(f"column {name!r} of X holds {_what(value, advice)}")
 
 
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and not is_number(value)
+def _is_no_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return not is_number(value)
+    if value is None or _is_missing_sign(value) or isinstance(value, np.complexfloating):
+        return False  # scikit-learn has words for these
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return True
+    return hasattr(value, "__len__")  # of an array with one number, too
+
+
+def _what(value: Any, advice: str) -> str:
+    """What a column holds whose values are no numbers, and what to do."""
+    if isinstance(value, str):
+        return f"words, such as {str(value)!r}: {advice}"
+    time = isinstance(value, date | clock | timedelta | np.datetime64 | np.timedelta64)
+    if time or type(value).__name__ == "Period":
+        return (
+            f"times, such as {str(value)!r}: derive numbers from it (a year, hours since the "
+            "start), or leave it out"
+        )
+    return (
+        f"no numbers, but objects of the type {type(value).__name__}, such as {value!r:.40}: derive "
+        "numbers from it, or leave it out"
+    )
 
 
 def is_number(text: str) -> bool:
@@ -94,7 +115,7 @@ def plain_labels(y: Any) -> Any:
     if not isinstance(y, list | tuple) and dtype is None:
         return y
     values = _as_array(y)
-    if values.ndim == 1 and values.dtype.kind == "O":
+    if values.ndim == 1 and values.dtype.kind == "O" and set(map(type, values)) != {str}:
         _require_all(np.array([_is_missing(value) for value in values]))
         _require_one_type(values)
     return y
@@ -102,7 +123,11 @@ def plain_labels(y: Any) -> Any:
 
 def _is_missing(value: Any) -> bool:
     """Whether a label is None, not a number, or pandas' own sign, which compares with nothing."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    return value is None or _is_missing_sign(value) or bool(value != value)
+
+
+def _is_missing_sign(value: Any) -> bool:
+    return type(value).__name__ == "NAType"
 
 
 def _as_array(y: Any) -> Any:

@@ -1,10 +1,18 @@
 """Data frames and labels as people have them, for every model."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin import (
+    BayesianLinearSVC,
+    DPMNLClassifier,
+    InfiniteSVC,
+    MedLDAClassifier,
+    inputs,
+)
 from bayesmargin.errors import DataError
 from bayesmargin.inputs import plain_labels, require_numbers
 from bayesmargin.rows import open_rows
@@ -37,6 +45,21 @@ def test_columns_of_words_and_times_are_named(model):
     model.fit(TABLE, TRUTH)
     with pytest.raises(DataError, match="column 'age' of X holds words, such as 'old'"):
         model.predict(TABLE.astype({"age": object}).replace({"age": {0: "old"}}))
+
+
+def test_other_columns_that_hold_no_numbers_are_named_as_well():
+    zone = pd.Series(pd.date_range("2024-01-01", periods=N_ROWS, tz="Europe/Berlin"))
+    days = pd.Series(pd.period_range("2024-01-01", periods=N_ROWS, freq="D"))
+    dates = zone.dt.date.where(np.arange(N_ROWS) > 0)
+    for since in (zone, days, dates, zone.dt.time, zone - zone[0]):
+        with pytest.raises(DataError, match="column 'since' of X holds times, such as '"):
+            require_numbers(TABLE.assign(since=since))
+    for value in ([1, 2], {"a": 1}, np.zeros(2), np.zeros(1), 1j):
+        table = TABLE.assign(odd=pd.Series([None, *[value] * (N_ROWS - 1)], dtype=object))
+        with pytest.raises(DataError, match="column 'odd' of X holds no numbers, but .* such as"):
+            require_numbers(table)
+    missing = pd.Series([None, np.nan, pd.NA, Decimal("1.5"), *[True] * (N_ROWS - 4)], dtype=object)
+    assert require_numbers(TABLE.assign(score=missing)) is None
 
 
 def test_numbers_of_every_type_are_the_same_rows():
@@ -76,6 +99,17 @@ def test_words_among_numbers_are_refused(model):
     mixed = np.array(["yes" if true else 0 for true in TRUTH], dtype=object)
     with pytest.raises(DataError, match="words and other labels, such as 'yes' and 0"):
         model.fit(TABLE, mixed)
+
+
+def test_labels_that_are_all_words_are_not_looked_at_one_by_one(monkeypatch):
+    """Millions of them took seconds."""
+    words = WORDS.astype(object)
+    with monkeypatch.context() as patched:
+        patched.setattr(inputs, "_is_missing", lambda value: pytest.fail("looked at"))
+        assert plain_labels(words) is words
+    words[7] = None
+    with pytest.raises(DataError, match="no label in row 7 "):
+        plain_labels(words)
 
 
 def test_missing_labels_beside_a_file_are_told(tmp_path):
