@@ -1,5 +1,7 @@
 """Every format, from the file to predictions."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -172,6 +174,28 @@ def test_folders_of_documents_to_topics(tmp_path):
     assert answer("report", tmp_path / "m")["rows"] == 12
 
 
+def test_names_of_files_that_are_not_unicode_are_read_as_latin_1(tmp_path):
+    labels, texts = documents()
+    train = tmp_path / os.fsdecode(b"\xe9cole")
+    try:
+        train.mkdir()
+    except OSError:
+        pytest.skip("this file system has Unicode names only")
+    for number, (label, text) in enumerate(zip(labels, texts, strict=True)):
+        folder = train / os.fsdecode(label.encode() + b"\xe9")
+        folder.mkdir(exist_ok=True)
+        (folder / os.fsdecode(b"%d\xfc.txt" % number)).write_text(text)
+    fitted = answer("fit", train, "-o", tmp_path / "m", "--quiet", *TOPICS, *SMALL)
+    assert fitted["classes"] == ["moon\xe9", "soup\xe9"]
+    bayesmargin("predict", tmp_path / "m", train, "-o", tmp_path / "found.csv")
+    found = pd.read_csv(tmp_path / "found.csv")
+    assert found["file"].str.fullmatch("(moon|soup)\xe9/[0-9]+\xfc.txt").all()
+    assert answer("evaluate", tmp_path / "m", train)["accuracy"] > 0.9
+    assert answer("report", tmp_path / "m")["rows"] == 12
+    page = (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "\\udce9cole" in page  # the path of the data, in which no letter is taken for another
+
+
 def test_a_topic_of_one_class_does_not_speak_for_others(tmp_path):
     labels, texts = documents()
     labels = np.where(np.arange(60) % 3, labels, "neither")
@@ -210,5 +234,5 @@ def test_words_that_only_training_knew_are_reported(tmp_path):
            *SMALL)  # fmt: skip
     (tmp_path / "new.txt").write_text("lunar tide\nzebra giraffe\n")
     document = answer("predict", tmp_path / "m", tmp_path / "new.txt")
-    assert document["warnings"] == ["1 documents without a known word"]
+    assert document["warnings"] == ["1 document without a known word"]
     assert document["predictions"][0]["predicted"] == "moon"

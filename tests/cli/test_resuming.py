@@ -112,6 +112,34 @@ def test_a_fit_may_go_on_with_another_output_and_other_threads(tmp_path, monkeyp
     assert (tmp_path / "two" / "manifest.json").is_file()
 
 
+def test_a_checkpoint_that_was_moved_is_the_one_that_is_resumed(tmp_path, monkeypatch):
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    first, moved = tmp_path / "run.ck", tmp_path / "archive" / "kept.ck"
+    words = ("fit", tmp_path / "people.csv", "--target", "income", "--id", "name", "--quiet",
+             "-o", tmp_path / "m", "--checkpoint", first, *QUICK)  # fmt: skip
+    with monkeypatch.context() as patched:
+        cut_short(patched)
+        assert bayesmargin(*words).code == 130
+    moved.parent.mkdir()
+    first.rename(moved)
+    command_file(first).rename(command_file(moved))
+    resumed = answer("resume", moved, "--quiet")
+    assert not any("no state" in told for told in resumed.get("warnings", []))
+    assert not moved.exists() and not command_file(moved).exists()
+    assert not first.exists() and not command_file(first).exists()
+
+
+def test_resume_without_a_state_says_that_it_begins_anew(tmp_path):
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    request = FitRequest(str(tmp_path / "people.csv"), str(tmp_path / "m"),
+                         flags={"draws": 60, "chains": 2},
+                         reading={"target": "income", "identity": "name"},
+                         checkpoint=str(tmp_path / "ck"))  # fmt: skip
+    write_command(request)
+    told = answer("resume", tmp_path / "ck", "--quiet")["warnings"]
+    assert f"{tmp_path / 'ck'} holds no state of the fit, which starts from its beginning" in told
+
+
 def test_a_file_is_no_checkpoint_and_nothing_is_written_beside_it(tmp_path):
     make_people(80).to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "notes.txt").write_text("mine")

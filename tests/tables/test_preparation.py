@@ -175,7 +175,7 @@ def test_rarity_weights_agree_with_scikit_learn():
     np.testing.assert_allclose(
         again(made).transform(pages).toarray(), theirs.fit_transform(texts).toarray()
     )
-    assert made.remarks == ["1 documents without a known word"]
+    assert made.remarks == ["1 document without a known word"]
 
 
 def test_documents_without_a_vocabulary_and_unknown_settings():

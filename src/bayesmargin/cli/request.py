@@ -142,7 +142,7 @@ def write_command(request: FitRequest) -> None:
 
 
 def read_command(checkpoint: Path) -> FitRequest:
-    """The arguments kept beside a checkpoint."""
+    """The arguments kept beside a checkpoint, which may have been moved with them."""
     from bayesmargin import __version__
 
     path = command_file(checkpoint)
@@ -156,7 +156,7 @@ def read_command(checkpoint: Path) -> FitRequest:
     try:
         document = json.loads(path.read_bytes())
         writer = str(document["library"])
-        return FitRequest.from_json(document["fit"])
+        return replace(FitRequest.from_json(document["fit"]), checkpoint=str(checkpoint))
     except (ValueError, KeyError, TypeError) as error:
         why = f"is damaged ({error})"
         if writer != __version__:

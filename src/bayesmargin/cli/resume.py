@@ -24,6 +24,9 @@ def resume(
     """
     from bayesmargin.cli.fitting import run_fit
     from bayesmargin.cli.output import Output
-    from bayesmargin.cli.request import read_command
+    from bayesmargin.cli.request import has_state, read_command
 
-    raise typer.Exit(run_fit(read_command(checkpoint), Output(as_json, quiet)))
+    request, speak = read_command(checkpoint), Output(as_json, quiet)
+    if Path(request.data).exists() and not has_state(checkpoint):
+        speak.note(f"{checkpoint} holds no state of the fit, which starts from its beginning")
+    raise typer.Exit(run_fit(request, speak))

@@ -75,7 +75,8 @@ def write_report(
     documents: Any = extras
     text = page_of(make_context(estimator, documents, data))
     with whole_file(target) as draft:
-        draft.write_text(text, encoding="utf-8")
+        # Paths and names of files may hold bytes that are no text.
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
     return target
 
 

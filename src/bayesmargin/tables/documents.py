@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 import zlib
 from pathlib import Path
 
@@ -55,15 +56,16 @@ def read_class_folders(path: Path, labelled: bool) -> Table:
                 "Parquet files)"
             )
         files = sorted(item for item in path.iterdir() if item.is_file() and _visible(item))
-        return Table("text", _texts(files), None, [f.name for f in files], "file", str(path))
+        names = [_legible(file.name) for file in files]
+        return Table("text", _texts(files), None, names, "file", str(path))
     files, labels = [], []
     for folder in classes:
         inside = sorted(item for item in folder.rglob("*") if item.is_file() and _visible(item))
         if not inside and labelled:
             raise DataError(f"the class folder {folder} holds no documents")
         files += inside
-        labels += [folder.name] * len(inside)
-    names = [file.relative_to(path).as_posix() for file in files]
+        labels += [_legible(folder.name)] * len(inside)
+    names = [_legible(file.relative_to(path).as_posix()) for file in files]
     return Table("text", _texts(files), np.array(labels), names, "file", str(path))
 
 
@@ -91,7 +93,18 @@ def _decoded(content: bytes, path: Path) -> str:
             return content.decode("latin-1")
         hint = " (Parquet files are read from one folder, without folders in it)"
         hint = hint if content.startswith(b"PAR1") else ""
-        raise DataError(f"{path} is not text: it holds zero bytes{hint}") from error
+        raise DataError(
+            f"{path} is not text: it holds zero bytes{hint}; leave it out, or put its text there"
+        ) from error
+
+
+def _legible(name: str) -> str:
+    """The name of a file as text: bytes that are not UTF-8 are Latin-1, like those in files."""
+    raw = os.fsencode(name)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _visible(path: Path) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesmargin.errors import DataError
 from bayesmargin.tables.preparation import Preparation
-from bayesmargin.tables.table import Table
+from bayesmargin.tables.table import Table, count
 
 SETTINGS: dict[str, Any] = {
     "lowercase": True,
@@ -145,4 +145,4 @@ def _documents(table: Table) -> list[str]:
 
 def _empty_documents(counts: Any) -> list[str]:
     empty = int((np.diff(counts.tocsr().indptr) == 0).sum())
-    return [f"{empty:,} documents without a known word"] if empty else []
+    return [f"{count(empty, 'document')} without a known word"] if empty else []
