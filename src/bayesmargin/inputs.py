@@ -69,8 +69,8 @@ def _what(value: Any, advice: str) -> str:
             "start), or leave it out"
         )
     return (
-        f"no numbers, but objects of the type {type(value).__name__}, such as {value!r:.40}: derive "
-        "numbers from it, or leave it out"
+        f"no numbers, but objects of the type {type(value).__name__}, such as {value!r:.40}: "
+        "derive numbers from it, or leave it out"
     )
 
 

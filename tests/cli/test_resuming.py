@@ -125,8 +125,8 @@ def test_a_checkpoint_that_was_moved_is_the_one_that_is_resumed(tmp_path, monkey
     command_file(first).rename(command_file(moved))
     resumed = answer("resume", moved, "--quiet")
     assert not any("no state" in told for told in resumed.get("warnings", []))
-    assert not moved.exists() and not command_file(moved).exists()
-    assert not first.exists() and not command_file(first).exists()
+    assert not any(path.exists() for path in (moved, command_file(moved)))
+    assert not any(path.exists() for path in (first, command_file(first)))
 
 
 def test_resume_without_a_state_says_that_it_begins_anew(tmp_path):

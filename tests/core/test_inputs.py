@@ -56,7 +56,7 @@ def test_other_columns_that_hold_no_numbers_are_named_as_well():
             require_numbers(TABLE.assign(since=since))
     for value in ([1, 2], {"a": 1}, np.zeros(2), np.zeros(1), 1j):
         table = TABLE.assign(odd=pd.Series([None, *[value] * (N_ROWS - 1)], dtype=object))
-        with pytest.raises(DataError, match="column 'odd' of X holds no numbers, but .* such as"):
+        with pytest.raises(DataError, match=r"column 'odd' of X holds no numbers, but .* such as"):
             require_numbers(table)
     missing = pd.Series([None, np.nan, pd.NA, Decimal("1.5"), *[True] * (N_ROWS - 4)], dtype=object)
     assert require_numbers(TABLE.assign(score=missing)) is None
