@@ -1,5 +1,7 @@
 """Files as programs leave them: empty, in odd order, of odd types, in few or very many parts."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +141,22 @@ def test_labels_that_are_words_are_words_and_no_objects(tmp_path, kind):
     labels = open_rows(tmp_path, label="y").labels
     assert labels.tolist() == ["no", "yes", "no", "perhaps", "no"]
     assert labels.dtype == "<U7"
+
+
+def test_decimal_numbers_of_data_bases_are_numbers(tmp_path):
+    prices = [Decimal("1.50"), Decimal("-2.25"), Decimal("0.10")]
+    table = pyarrow.table({"price": prices, "sold": [Decimal(1), Decimal(0), Decimal(1)]})
+    table = table.append_column("tax", table["price"].cast(pyarrow.decimal256(50, 20)))
+    parquet.write_table(table, tmp_path / "t.parquet")
+    rows = open_rows(tmp_path / "t.parquet", label="sold")
+    np.testing.assert_array_equal(rows[:], np.float32([[1.5, 1.5], [-2.25, -2.25], [0.1, 0.1]]))
+    np.testing.assert_array_equal(rows[[2, 0]], np.float32([[0.1, 0.1], [1.5, 1.5]]))
+    np.testing.assert_array_equal(rows.labels, [1.0, 0.0, 1.0])
+    assert rows.labels.dtype == float
+    table = table.set_column(0, "price", [[*prices[:2], None]])
+    parquet.write_table(table, tmp_path / "hole.parquet")
+    with pytest.raises(DataError, match=r"column 'price' .* in row 2 "):
+        open_rows(tmp_path / "hole.parquet", label="sold")[:]
 
 
 def test_hidden_files_of_a_folder_are_not_read(tmp_path):

@@ -286,6 +286,23 @@ def test_decimal_numbers_of_parquet_files_are_numbers(tmp_path):
     assert [column.kind for column in made.columns] == ["number", "category"]
 
 
+def test_whole_numbers_that_name_rows_keep_their_digits_beside_missing_ones(tmp_path):
+    pytest.importorskip("pyarrow")
+    names = [2**53 + 1, None, 2**53 + 3]
+    frame = pd.DataFrame({"key": pd.array(names, dtype="Int64"), "x": [1, 2, 3]})
+    frame["floor"] = pd.array([7, None, 10], dtype="Int64")
+    frame["flats"] = frame["floor"]
+    frame.to_parquet(tmp_path / "t.parquet")
+    read = read_table(
+        tmp_path / "t.parquet", Reading(identity="key", categorical=("floor",)), labelled=False
+    )
+    assert read.ids == names
+    assert read.data["floor"].tolist() == [7, None, 10]
+    np.testing.assert_array_equal(read.data["flats"], [7.0, np.nan, 10.0])
+    made = ColumnPreparation(missing="median", categorical=["floor"]).fit(read)
+    assert made.feature_names[1:3] == ["floor=10", "floor=7"]
+
+
 def test_labels_too_large_to_be_told_apart_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a,label\n1,1e20\n2,2e20\n")
     with pytest.raises(DataError, match=r"'label' .* holds 2e\+20.*as words"):

@@ -11,6 +11,7 @@ from bayesmargin.errors import DataError
 from bayesmargin.rows.files import BLOCK, FileRows
 from bayesmargin.rows.finite import all_finite, unusable
 from bayesmargin.rows.parquet_files import (
+    DECIMAL,
     arrow,
     check_schema,
     feature_columns,
@@ -163,7 +164,7 @@ def _labels(column: Any) -> Any:
     """
     kind = getattr(column.type, "value_type", column.type)
     if str(kind) not in ("string", "large_string", "string_view"):
-        return column.to_numpy()
+        return _plain(column).to_numpy()
     parts = [np.zeros(0, dtype=np.str_)]
     for chunk in column.chunks:
         if str(chunk.type) == "string_view":
@@ -171,6 +172,11 @@ def _labels(column: Any) -> Any:
         coded = chunk.dictionary_encode()
         parts.append(np.array(coded.dictionary.to_pylist(), dtype=np.str_)[coded.indices])
     return np.concatenate(parts)
+
+
+def _plain(column: Any) -> Any:
+    """An Arrow column with floats for the decimal numbers of data bases."""
+    return column.cast("float64") if str(column.type).startswith(DECIMAL) else column
 
 
 def _shared_decoding() -> bool:
@@ -192,7 +198,7 @@ def _matrices(
         if column.null_count:
             row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
             raise unusable(file, name, int(rows[row]))
-        arrays.append(column.to_numpy(zero_copy_only=False))
+        arrays.append(_plain(column).to_numpy(zero_copy_only=False))
     width = len(names) + int(constant)
     size = _block_rows(width)
     whole, rest = divmod(batch.num_rows, size)

@@ -8,6 +8,7 @@ from typing import Any
 from bayesmargin.errors import DataError
 
 SUFFIXES = (".parquet", ".pq")
+DECIMAL = "decimal"  # begin the names of Arrow's types of decimal numbers
 BUFFER = 1 << 16  # bytes of a column that are read at a time
 
 
@@ -89,7 +90,7 @@ def feature_columns(path: Path, schema: list[tuple[str, str]], label: str | None
     if label is not None and label not in names:
         shown = ", ".join(repr(name) for name in names[:20])
         raise DataError(f"{path} has no column {label!r} for the labels; its columns are {shown}")
-    numeric = ("int", "uint", "float", "double", "halffloat", "bool")
+    numeric = ("int", "uint", "float", "double", "halffloat", "bool", DECIMAL)
     for name, kind in schema:
         if name != label and not kind.startswith(numeric):
             raise DataError(

@@ -12,6 +12,7 @@ from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count,
 
 CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
 WORDS = ("string", "large_string", "string_view")  # types of Arrow
+WHOLE = ("int", "uint")  # with which their whole numbers begin
 NAMELESS = re.compile(r"Unnamed: \d+(\.\d+)?$")  # what pandas calls a column without a name
 
 
@@ -64,6 +65,9 @@ def _read(
     frame = frame.reset_index([name for name in frame.index.names if name in wanted])
     for name in (_empty(table) - set(as_text)).intersection(frame):
         frame[name] = float("nan")  # numbers, where another file has numbers
+    for name in set(as_text).intersection(frame, table.column_names):
+        if str(table.field(name).type).startswith(WHOLE):  # floats beside missing ones, in pandas
+            frame[name] = table.column(name).to_pandas(integer_object_nulls=True).to_numpy()
     return frame, _kinds(table)
 
 
