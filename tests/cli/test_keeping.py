@@ -70,3 +70,11 @@ def test_a_checkpoint_and_a_model_do_not_share_a_folder(command, tmp_path, outpu
     where = ("-o", tmp_path / output, "--checkpoint", tmp_path / checkpoint)
     assert "need folders of their own" in failing(2, *command, *where)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_beside_a_model_are_told_before_the_fit(command, tmp_path, monkeypatch):
+    assert bayesmargin(*command, "-o", tmp_path / "model").code == 0
+    (tmp_path / "model" / "report.html").write_text("mine")
+    monkeypatch.setattr("bayesmargin.cli.fitting.gather", lambda *_: pytest.fail("read the data"))
+    message = failing(2, *command, "-o", tmp_path / "model")
+    assert "holds 'report.html' beside a saved model, which would be lost with it" in message

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import errno
 import json
 import shutil
 import subprocess
@@ -173,6 +174,38 @@ def test_saving_again_replaces_a_model_and_nothing_else(tmp_path):
         fitted.model("dpmnl").save(tmp_path / "other")
     with pytest.raises(ValueError, match="is a file"):
         fitted.model("dpmnl").save(tmp_path / "other" / "thesis.txt")
+
+
+def test_files_of_others_beside_a_model_are_not_lost(tmp_path):
+    path, site = tmp_path / "model", tmp_path / "site"
+    write_model(fitted.model("dpmnl"), path, {"note": {}})
+    (path / ".DS_Store").write_text("")  # nobody misses it
+    write_model(fitted.model("dpmnl"), path, {"note": {}})
+    (path / "report.html").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds 'report\.html' beside a saved model, which would"):
+        fitted.model("infinite").save(path)
+    (path / "later.npy").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds 'later\.npy' and 1 more beside a saved model"):
+        fitted.model("infinite").save(path)
+    assert (path / "report.html").read_text() == "mine"
+    assert type(bayesmargin.load(path)).__name__ == "DPMNLClassifier"
+    site.mkdir()
+    (site / "manifest.json").write_text('{"name": "a page", "icons": []}')
+    (site / "index.html").write_text("mine")
+    with pytest.raises(ValueError, match=r"manifest\.json that is damaged or of another program"):
+        fitted.model("dpmnl").save(site)
+    assert len(list(site.iterdir())) == 2
+
+
+def test_a_full_disk_is_told_with_the_path_of_the_model(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("bayesmargin.saving.models.write_netcdf", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*model'") as caught:
+        fitted.model("dpmnl").save(tmp_path / "model")
+    assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):

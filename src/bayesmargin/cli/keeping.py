@@ -9,10 +9,11 @@ from bayesmargin.cli.failures import FAILURE, CommandError, usage_error
 
 def require_place(path: Path) -> None:
     """Say before a long fit that the model could not be written."""
-    if path.is_file():
-        raise usage_error(f"--output {path} is a file: a model is saved as a folder of its own")
-    if path.is_dir() and any(path.iterdir()) and not (path / "manifest.json").is_file():
-        raise usage_error(f"--output {path} holds other files: choose another folder")
+    from bayesmargin.saving.places import hindrance
+
+    why = hindrance(path)
+    if why is not None:
+        raise usage_error(f"--output {path} {why}: choose another folder")
     place = next(folder for folder in path.absolute().parents if folder.exists())
     if not place.is_dir():
         raise usage_error(f"--output {path} cannot be made: {place} is a file")

@@ -126,8 +126,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
     try:
+        draft.mkdir(parents=True)
         yield draft
         settle(draft)
         old = previous_of(path)
@@ -137,6 +137,11 @@ def replacing(path: Path) -> Iterator[Path]:
         draft.rename(path)
         settle(path.parent)
         shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # The error names a file in the draft, or nothing where the disk is full.
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -26,11 +26,12 @@ from bayesmargin.saving.files import (
 )
 from bayesmargin.saving.layouts import LAYOUTS
 from bayesmargin.saving.netcdf import fit, write_netcdf
+from bayesmargin.saving.places import MANIFEST, hindrance
 from bayesmargin.saving.whitelist import ESTIMATORS
 from bayesmargin.storage import DRAW_TYPE, MEMORY_LIMIT, draw_array
 
 FORMAT = 1
-MANIFEST, DRAWS = "manifest.json", "posterior.nc"
+DRAWS = "posterior.nc"
 MAX_MANIFEST = 1 << 28
 _NAME = re.compile(r"[A-Za-z0-9_.]{1,200}")
 _EXTRA = re.compile(r"[a-z][a-z0-9_]{0,60}")
@@ -45,7 +46,8 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
     ----------
     estimator : a fitted estimator of this library
     path : path-like
-        Folder to write; a saved model that is there already is replaced when the new one is whole.
+        Folder to write; a saved model that is there already is replaced when the new one is whole,
+        unless other files lie beside it.
     extras : mapping of str to JSON document, optional
         Further documents to keep with the model.
 
@@ -66,7 +68,9 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
         raise TypeError(f"{name} cannot be saved: only {', '.join(ESTIMATORS)} can")
     check_is_fitted(estimator)
     path = Path(path).resolve()
-    _require_free(path)
+    why = hindrance(path)
+    if why is not None:
+        raise ValueError(f"{path} {why}: choose another path")
     extras = dict(extras or {})
     for key in extras:
         if not _EXTRA.fullmatch(key):
@@ -121,16 +125,6 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
 
 def _not_kept() -> dict[str, Any]:
     return dict.fromkeys(_NOT_KEPT)
-
-
-def _require_free(path: Path) -> None:
-    """Refuse to replace anything but a saved model or an empty folder."""
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise ValueError(f"{path} is a file: a model is saved as a folder of its own")
-    if any(path.iterdir()) and not (path / MANIFEST).is_file():
-        raise ValueError(f"{path} holds other files and no saved model: choose another path")
 
 
 def read_model(path: Any) -> tuple[Any, dict[str, Any]]:
