@@ -226,6 +226,22 @@ def test_lines_with_labels_first_beside_and_in_a_table(tmp_path):
     assert answer("predict", tmp_path / "m", tmp_path / "table.tsv")["rows"] == 60
 
 
+def test_a_model_of_lines_reads_documents_in_a_table_as_well(tmp_path):
+    labels, texts = documents()
+    lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]
+    (tmp_path / "first.txt").write_text("\n".join(lines) + "\n")
+    table = tmp_path / "table.csv"
+    pd.DataFrame({"group": labels, "body": texts, "n": range(60)}).to_csv(table, index=False)
+    answer("fit", tmp_path / "first.txt", "--label-first", "-o", tmp_path / "m", "-q", *QUICK,
+           *SMALL)  # fmt: skip
+    assert "name their column with --text" in failing(3, "predict", tmp_path / "m", table)
+    named = ("--text", "body", "--target", "group")
+    usual = answer("evaluate", tmp_path / "m", tmp_path / "first.txt")
+    assert answer("evaluate", tmp_path / "m", table, *named)["log_loss"] == usual["log_loss"]
+    assert answer("predict", tmp_path / "m", table, "--text", "body")["rows"] == 60
+    assert answer("report", tmp_path / "m", "--data", table, *named)["rows"] == 60
+
+
 def test_words_that_only_training_knew_are_reported(tmp_path):
     labels, texts = documents()
     lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]

@@ -180,6 +180,19 @@ def test_partial_fit_learns_from_a_stream_and_pickles_in_between(corpus):
         model.partial_fit(X[:5], y[:5], classes=[0, 1])
 
 
+def test_streams_without_documents_and_parts_that_are_no_pairs_are_told(corpus):
+    (X, y), _ = corpus
+    spent = iter([(X, y)])
+    list(spent)
+    with pytest.raises(ValueError, match="batches held no part: an iterator that was read before"):
+        small().fit_stream(spent, classes=[0, 1, 2])
+    for part in (X, (X, y, y), {"X": X, "y": y}):
+        with pytest.raises(ValueError, match=rf"part 2 of batches is a {type(part).__name__}"):
+            small().fit_stream([(X[:50], y[:50]), part], classes=[0, 1, 2])
+    model = small().fit_stream([[X[:50], y[:50]]], classes=[0, 1, 2])
+    assert model.fit_stream([]) is model
+
+
 @pytest.mark.parametrize("method", ["ssgrld", "pa"])
 def test_after_a_fit_more_documents_are_added_to_those_it_knew(corpus, method, monkeypatch):
     (X, y), (new, truth) = corpus

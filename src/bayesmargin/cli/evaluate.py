@@ -12,6 +12,7 @@ from bayesmargin.cli.options import (
     Quiet,
     Separator,
     Target,
+    Text,
 )
 
 MOST_CONFUSIONS = 25  # classes up to which the whole confusion table is printed
@@ -22,6 +23,7 @@ def evaluate(
     data: Data,
     target: Target = None,
     labels: Labels = None,
+    text: Text = None,
     format_: Format = None,
     separator: Separator = None,
     as_json: Json = False,
@@ -37,7 +39,9 @@ def evaluate(
     output = Output(as_json, quiet)
     saved = load_saved(model)
     given = None if labels is None else str(labels)
-    reading = saved.reading(target=target, labels=given, format=format_, separator=separator)
+    reading = saved.reading(
+        target=target, labels=given, text=text, format=format_, separator=separator
+    )
     rows = saved.read(data, reading, labelled=True)
     tell(rows.remarks, output)
     classes = saved.estimator.classes_

@@ -56,6 +56,10 @@ Target = Annotated[
     str | None,
     typer.Option(help="Column of the labels.", rich_help_panel=_READ, show_default=False),
 ]
+Text = Annotated[
+    str | None,
+    typer.Option(help="Column of documents in a table.", rich_help_panel=_READ),
+]
 Identity = Annotated[
     str | None,
     typer.Option("--id", help="Column that names the rows.", rich_help_panel=_READ),

@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmargin.cli.options import Data, Debug, Format, Identity, Json, Model, Quiet, Separator
+from bayesmargin.cli.options import (
+    Data,
+    Debug,
+    Format,
+    Identity,
+    Json,
+    Model,
+    Quiet,
+    Separator,
+    Text,
+)
 
 _WRITTEN = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 
@@ -20,6 +30,7 @@ def predict(
         ),
     ] = None,
     identity: Identity = None,
+    text: Text = None,
     format_: Format = None,
     separator: Separator = None,
     as_json: Json = False,
@@ -43,7 +54,7 @@ def predict(
         require_other_file(output, data)
     speak = Output(as_json, quiet)
     saved = load_saved(model)
-    reading = saved.reading(identity=identity, format=format_, separator=separator)
+    reading = saved.reading(identity=identity, text=text, format=format_, separator=separator)
     rows = saved.read(data, reading, labelled=False, named=identity is not None)
     tell(rows.remarks, speak)
     found = forecast(saved.estimator, rows.X)

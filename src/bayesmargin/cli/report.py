@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmargin.cli.options import Debug, Format, Json, Labels, Model, Quiet, Separator, Target
+from bayesmargin.cli.options import (
+    Debug,
+    Format,
+    Json,
+    Labels,
+    Model,
+    Quiet,
+    Separator,
+    Target,
+    Text,
+)
 
 
 def report(
@@ -23,6 +33,7 @@ def report(
     ] = None,
     target: Target = None,
     labels: Labels = None,
+    text: Text = None,
     format_: Format = None,
     separator: Separator = None,
     as_json: Json = False,
@@ -48,7 +59,9 @@ def report(
     rows: Any = None
     if data is not None:
         given = None if labels is None else str(labels)
-        reading = saved.reading(target=target, labels=given, format=format_, separator=separator)
+        reading = saved.reading(
+            target=target, labels=given, text=text, format=format_, separator=separator
+        )
         rows = saved.read(data, reading, labelled=True)
     else:
         from bayesmargin.cli.again import held_out_again

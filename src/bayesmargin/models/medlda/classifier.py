@@ -273,8 +273,17 @@ class MedLDAClassifier(
         self, batches: Iterable[tuple[Any, Any]], classes: Any = None
     ) -> "MedLDAClassifier":
         """Learn from an iterator of ``(X, y)`` pairs, each passed to :meth:`partial_fit`."""
-        for X, y in batches:
-            self.partial_fit(X, y, classes)
+        number = 0
+        for number, pair in enumerate(batches, 1):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise ValueError(
+                    f"part {number} of batches is a {type(pair).__name__} and not a pair (X, y)"
+                )
+            self.partial_fit(*pair, classes)
+        if number == 0 and not hasattr(self, "_training"):
+            raise ValueError(
+                "batches held no part: an iterator that was read before is empty, make it anew"
+            )
         return self
 
     def _begin(self, code: LabelCode, size: int, random_state: Any, signs: Any = None) -> Training:
