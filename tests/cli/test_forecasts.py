@@ -16,7 +16,7 @@ from bayesmargin.cli.output import plain
 from bayesmargin.cli.predict import write
 from bayesmargin.rows import open_rows
 from bayesmargin.saving import write_model
-from tests.cli.conftest import answer
+from tests.cli.conftest import answer, bayesmargin
 
 
 @pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -90,3 +90,12 @@ def test_models_and_documents_saved_from_python(tmp_path):
     assert judged["accuracy"] == pytest.approx(model.score(X, y))
     words = ("report", tmp_path / "m", "--data", tmp_path / "new.csv", "--target", "kind")
     assert answer(*words)["rows"] == 150
+
+
+def test_rows_that_were_learned_from_are_told_from_new_ones(people, tmp_path):
+    assert bayesmargin("evaluate", people.model, people.csv).err == (
+        f"The model has learned from {people.csv}: its figures flatter; use other rows, or the "
+        f"figures of rows held out, which bayesmargin info {people.model} shows.\n"
+    )
+    (tmp_path / "copy.csv").write_bytes(people.csv.read_bytes())
+    assert bayesmargin("evaluate", people.model, tmp_path / "copy.csv").err == ""

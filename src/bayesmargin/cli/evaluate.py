@@ -1,5 +1,7 @@
 """``bayesmargin evaluate``: how good a model is on labelled rows."""
 
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from bayesmargin.cli.options import (
@@ -44,6 +46,11 @@ def evaluate(
     )
     rows = saved.read(data, reading, labelled=True)
     tell(rows.remarks, output)
+    if _familiar(saved, data):
+        output.remark(
+            f"The model has learned from {data}: its figures flatter; use other rows, or the "
+            f"figures of rows held out, which bayesmargin info {quote(str(model))} shows."
+        )
     classes = saved.estimator.classes_
     truth = codes(_labels(rows, data), classes)
     predicted, probability = judge(saved.estimator, rows.X)
@@ -62,6 +69,12 @@ def evaluate(
             "confusion": counts,
         }
     )
+
+
+def _familiar(saved: Any, data: Path) -> bool:
+    """Whether a model was fitted to these rows."""
+    learned = saved.fit_record.get("data")
+    return learned is not None and Path(learned).exists() and data.samefile(learned)
 
 
 def _labels(rows: Any, data: Any) -> Any:
