@@ -40,10 +40,11 @@ shades = {
 for axes, (title, values) in shades.items():
     image = axes.contourf(side, side, values.reshape(121, 121), 10, cmap="RdBu_r", vmin=0, vmax=1)
     axes.set_title(title)
-fig.colorbar(image, ax=[middle, right])
+fig.colorbar(image, ax=[middle, right], label="of the red class")
 for axes in (left, middle, right):
     axes.scatter(*X.T, c=y, cmap="RdBu_r", edgecolor="k", s=22)
-    axes.set(xlim=(-4.5, 4.5), ylim=(-4.5, 4.5), aspect="equal")
+    axes.set(xlim=(-4.5, 4.5), ylim=(-4.5, 4.5), aspect="equal", xlabel="feature 0")
+left.set_ylabel("feature 1")
 
 # %%
 # The weights themselves have intervals.

@@ -16,6 +16,22 @@ def test_a_class_without_documents_leaves_the_order_of_the_others():
     np.testing.assert_array_equal(axes.images[0].get_array()[[0, 2]], means[[0, 2]][:, [1, 0, 2]])
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 20])
+def test_all_words_of_a_picture_are_on_it(n_classes):
+    """Of few classes the scale's label was longer than the picture is high."""
+    axes = plot_class_topics(
+        np.full((n_classes, 4), 0.25), [f"class {k}" for k in range(n_classes)]
+    )
+    axes.figure.draw_without_rendering()
+    whole = axes.figure.bbox
+    words = [axes.xaxis.label, axes.figure.axes[1].yaxis.label, *axes.get_yticklabels()]
+    assert words[1].get_text() == "mean share of words"
+    for word in words:
+        box = word.get_window_extent()
+        assert whole.x0 <= box.x0 <= box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 <= box.y1 <= whole.y1
+
+
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"]])
 def test_every_class_and_topic_of_a_picture_has_one_name(names):
     means = np.full((2, 2), 0.5)

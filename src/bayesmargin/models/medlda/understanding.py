@@ -115,14 +115,14 @@ def plot_class_topics(
     known = np.nan_to_num(means, nan=-1.0)
     order = np.lexsort((-known.max(axis=0), known.argmax(axis=0)))
     if ax is None:
-        size = (2.0 + 0.22 * means.shape[1], 1.5 + 0.22 * means.shape[0])
+        size = (2.0 + 0.22 * means.shape[1], 2.0 + 0.22 * means.shape[0])
         _, ax = plt.subplots(figsize=size, layout="constrained")
     image = ax.imshow(means[:, order], aspect="auto", cmap="magma_r", vmin=0.0)
     ax.set_yticks(range(len(class_names)), class_names)
     names = [str(k) for k in order] if topic_names is None else [topic_names[k] for k in order]
     ax.set_xticks(range(len(order)), names, rotation=90, fontsize=7)
     ax.set_xlabel("topic")
-    ax.figure.colorbar(image, ax=ax, label="mean share of the words of a document")
+    ax.figure.colorbar(image, ax=ax, label="mean share of words")
     return ax
 
 
