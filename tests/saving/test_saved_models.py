@@ -19,7 +19,7 @@ from bayesmargin import BayesianLinearSVC, DPMNLClassifier
 from bayesmargin.errors import SavedModelError
 from bayesmargin.samplers import SSGLD, SSGNHT, AugmentationGibbs, SubgradientHMC
 from bayesmargin.saving import read_model, write_model
-from bayesmargin.saving.files import previous_of, sealed, unsealed
+from bayesmargin.saving.files import previous_of, sealed, unsealed, whole_file
 from tests.saving import fitted
 
 
@@ -205,6 +205,17 @@ def test_a_full_disk_is_told_with_the_path_of_the_model(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"No space left on device: '.*model'") as caught:
         fitted.model("dpmnl").save(tmp_path / "model")
     assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_with_the_path_of_a_file(tmp_path):
+    def write():
+        with whole_file(tmp_path / "page.html") as draft:
+            draft.write_text("half of it")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*page\.html'"):
+        write()
     assert list(tmp_path.iterdir()) == []
 
 

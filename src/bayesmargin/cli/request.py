@@ -128,17 +128,17 @@ def kept_command(request: FitRequest) -> Iterator[None]:
 def write_command(request: FitRequest) -> None:
     """Keep the arguments beside the checkpoint; whole or not at all."""
     from bayesmargin import __version__
+    from bayesmargin.saving.files import whole_file
 
     assert request.checkpoint is not None
-    path = command_file(request.checkpoint)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     document = {"library": __version__, "fit": request.absolute().to_json()}
-    with open(draft, "w", encoding="utf-8") as file:
+    with (
+        whole_file(command_file(request.checkpoint)) as draft,
+        open(draft, "w", encoding="utf-8") as file,
+    ):
         json.dump(document, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def read_command(checkpoint: Path) -> FitRequest:

@@ -127,23 +127,30 @@ def replacing(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        draft.mkdir(parents=True)
-        yield draft
-        settle(draft)
-        old = previous_of(path)
-        if path.exists():
+        with _told_with(path):
+            draft.mkdir(parents=True)
+            yield draft
+            settle(draft)
+            old = previous_of(path)
+            if path.exists():
+                shutil.rmtree(old, ignore_errors=True)
+                path.rename(old)
+            draft.rename(path)
+            settle(path.parent)
             shutil.rmtree(old, ignore_errors=True)
-            path.rename(old)
-        draft.rename(path)
-        settle(path.parent)
-        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _told_with(path: Path) -> Iterator[None]:
+    """Errors of the disk with the path; they name a draft, or nothing where the disk is full."""
+    try:
+        yield
     except OSError as error:
         if error.errno is None:
             raise
-        # The error names a file in the draft, or nothing where the disk is full.
         raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 @contextmanager
@@ -163,10 +170,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     'all of it'
     """
     target = path.resolve()  # a link stays one
-    target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        yield draft
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _told_with(path):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield draft
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
