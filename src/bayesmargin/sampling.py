@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesmargin.chains import equally_weighted
 from bayesmargin.checks import (
+    FEW,
     SteinCheck,
     full_cost,
     gradient_noise,
@@ -67,7 +68,7 @@ def _attempt(
         noise = gradient_noise(ensemble.target, checked, work, rng)
         stein = stein_check(ensemble.target, checked, work, rng, centre, ensemble.n_directions)
         if ensemble.exact and biased(stein):
-            problem, seen = supervisor.problem, spread_draws(checked, stein.n_draws)
+            problem, seen = supervisor.problem, spread_draws(checked, min(FEW, stein.n_draws))
             slack = slacks(problem, ensemble.weights(seen))
             stein = stein.beside_walls(slack, problem.cost, problem.n_weights)
     may_hand_over = fallback is not None and not supervisor.interrupted

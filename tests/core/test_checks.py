@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from bayesmargin import BayesianLinearSVC
 from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.checks import stein_check, stein_identity
+from bayesmargin.checks import _affordable, stein_check, stein_identity
+from bayesmargin.errors import BiasWarning
 from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
-from bayesmargin.samplers import SSGNHT
+from bayesmargin.samplers import SSGLD, SSGNHT
 from bayesmargin.target import working_type, workspace
 from bayesmargin.verdict import biased
 
@@ -92,3 +94,50 @@ def test_one_class_of_three_hundred_that_is_off_is_seen(inflation):
         found = stein_identity(flat, flat, centre, n_classes=300)
         assert biased(found) == (inflation > 1.0)
         assert not biased(stein_identity(flat, flat, centre))
+
+
+def test_draws_that_resemble_the_one_before_count_for_less():
+    """Errors of the check are those of its scatter from run to run."""
+    rng, size, found = np.random.default_rng(0), 4, []
+    for _ in range(40):
+        draws = rng.standard_normal((2000, size))
+        for k in range(1, len(draws)):
+            draws[k] = 0.9 * draws[k - 1] + np.sqrt(1.0 - 0.81) * draws[k]
+        found.append(stein_identity(draws, draws, draws.mean(axis=0)))
+    scatter = np.std([one.bias for one in found])
+    assert np.median([one.error for one in found]) == pytest.approx(scatter, rel=0.35)
+
+
+def test_all_draws_of_few_weights_are_looked_at(target):
+    draws = np.random.default_rng(2).standard_normal((4000, 20))
+    assert checked(target, draws).n_draws == 4000
+    many = target._replace(drift=np.zeros(2_000))  # as costly as if it had so many weights
+    assert _affordable(many, 4000) == 400
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [SSGLD(step=0.8), SSGNHT(step=0.3, integrator="euler")],
+    ids=["Langevin", "Euler"],
+)
+def test_steps_too_long_for_two_features_are_told(sampler):
+    """Variances off by a fifth or a quarter passed while 400 draws were looked at."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 2))
+    y = X @ [1.0, -0.5] + rng.logistic(size=2000) > 0
+    with pytest.warns(BiasWarning, match="smaller step"):
+        model = BayesianLinearSVC(sampler=sampler, random_state=0).fit(X, y)
+    assert model.diagnostics_.converged
+    assert not model.diagnostics_.trustworthy
+    assert abs(model.diagnostics_.bias) > 0.15
+
+
+@pytest.mark.parametrize("sampler", ["ssgld", "ssgnht", "sghmc"])
+def test_steps_left_out_give_no_alarm_for_two_features(sampler):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 2))
+    y = X @ [1.0, -0.5] + rng.logistic(size=2000) > 0
+    for seed in range(3):
+        model = BayesianLinearSVC(sampler=sampler, random_state=seed).fit(X, y)
+        assert model.diagnostics_.trustworthy
+        assert abs(model.diagnostics_.bias) < 0.08
