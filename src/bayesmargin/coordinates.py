@@ -81,7 +81,7 @@ def _add_lines(matrix, factors, block, begin, end, out):  # type: ignore[no-unty
     Eight lines at a time: sums that stand side by side need no order of their own, and a sum in
     memory is read and written once for eight products. Zeros are left out: with ``begin`` 1 those
     below the diagonal that ends in the last corner, with ``end`` 1 those above the one that begins
-    in the first.
+    in the first, and lines whose factors are.
     """
     size, width = matrix.shape
     kind = matrix.dtype.type
@@ -100,6 +100,8 @@ def _add_lines(matrix, factors, block, begin, end, out):  # type: ignore[no-unty
         r, s = kind(factors[k + 2]), kind(factors[k + 3])
         t, u = kind(factors[k + 4]), kind(factors[k + 5])
         v, w = kind(factors[k + 6]), kind(factors[k + 7])
+        if p == q == r == s == t == u == v == w == 0.0:
+            continue
         for j in range(low, high):
             sums[j] += (p * a[j] + q * b[j] + r * c[j] + s * d[j]) + (
                 t * e[j] + u * f[j] + v * g[j] + w * h[j]

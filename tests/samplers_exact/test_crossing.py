@@ -10,7 +10,8 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import exact_target, safe_radius
 from bayesmargin.compiling import jit
-from bayesmargin.samplers import SubgradientHMC
+from bayesmargin.random import spawn_generators
+from bayesmargin.samplers import SubgradientHMC, hamiltonian_settings, options
 from bayesmargin.samplers.crossing import crossing_dynamics, crossing_time, flow
 from bayesmargin.samplers.hamiltonian import (
     Hamiltonian,
@@ -21,7 +22,7 @@ from bayesmargin.samplers.hamiltonian import (
 )
 from bayesmargin.target import workspace
 from bayesmargin.validation.agreement import moment_scores
-from bayesmargin.validation.problems import five_rows, one_kink, three_classes
+from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes
 from bayesmargin.validation.quadrature import quadrature
 
 
@@ -95,7 +96,7 @@ def test_the_motion_keeps_the_energy_and_can_be_undone(n_classes):
 
 def test_trajectories_with_a_prior_can_be_undone_too():
     target, dynamics, work = prepared(PROBLEMS["three classes, walls"]())
-    rng, size = np.random.default_rng(2), len(dynamics.force)
+    rng, size = np.random.default_rng(2), len(dynamics.scratch.turn)
     for _ in range(20):
         start, momentum = rng.standard_normal((2, size))
         state = hamiltonian_state(start, 0.5, tune=False)
@@ -114,6 +115,63 @@ def test_moments_are_those_of_quadrature(name, draw):
     draws = draw(SubgradientHMC(crossing=True), problem, 4000, seed=1)
     scores = moment_scores(draws, truth.mean, np.diag(truth.covariance))
     assert np.abs(scores).max() < 4.5
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_tabulated_products_bend_as_a_pass_over_the_rows_does(n_classes, prior, monkeypatch):
+    problem = random_problem(n_classes, n_rows=40)
+    rows = problem.source.take(np.arange(40))
+    problem = dear(small_problem(rows, problem.label, n_classes, prior=prior), 20.0)
+    rng, size, ends = np.random.default_rng(4), problem.n_weights, []
+    start, momentum = rng.standard_normal((2, size))
+    for tabulated in (0, 1000, 1 << 24):
+        monkeypatch.setattr(options, "TABULATED", tabulated)
+        target, dynamics, _ = prepared(problem)
+        state = hamiltonian_state(start, 1.0, tune=False)
+        state.momentum[:] = momentum
+        assert len(dynamics.options.table) == min(40 * n_classes, tabulated // (40 * n_classes))
+        assert _flow(target, dynamics, state, 6.0) > 5
+        ends.append(np.append(state.position, state.momentum))
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ends[2], ends[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["two classes", "two classes, Laplace", "three classes"])
+def test_options_that_are_not_watched_cost_acceptance_alone(name, draw, monkeypatch):
+    """Kinks half a standard deviation away are crossed unseen, and the law is still exact."""
+    monkeypatch.setattr(options, "TABULATED", 0)
+    monkeypatch.setattr(hamiltonian_settings, "WATCHED", 0.5)
+    problem = PROBLEMS[name]()
+    sampler = SubgradientHMC(crossing=True, step=0.7)
+    ensemble = sampler.start(problem, spawn_generators(0, 2))
+    n_options = problem.source.n_rows * max(2, problem.n_classes)
+    assert ensemble.chains[0].dynamics.options.option.size < n_options
+    truth = quadrature(problem)
+    draws = draw(sampler, problem, 4000, seed=1, thin=4)
+    scores = moment_scores(draws, truth.mean, np.diag(truth.covariance))
+    assert np.abs(scores).max() < 4.5
+
+
+def test_options_far_behind_are_not_watched(monkeypatch):
+    """What lags by fewer deviations than asked for is watched, as drawn weights confirm."""
+    monkeypatch.setattr(options, "TABULATED", 0)
+    problem = random_problem(3, n_rows=60)
+    anchor = fit_anchor(problem, np.random.default_rng(0))
+    target = exact_target(problem, anchor, safe_radius(problem.n_weights)).target
+    few, all_of_them = (options.options_in_play(target, t) for t in (2.0, np.inf))
+    assert 0 < few.option.size < all_of_them.option.size == 180
+    assert np.all(np.diff(few.first) >= 2)
+    rng = np.random.default_rng(1)
+    drawn = anchor.mean + rng.standard_normal((4000, problem.n_weights)) @ anchor.factor.T
+    scores = np.einsum("dj,skj->sdk", target.rows.values, drawn.reshape(4000, 3, -1))
+    scores += np.where(np.arange(3) == target.hinge.label[:, None], 0.0, problem.margin)
+    wins = (scores.argmax(axis=2)[..., None] == np.arange(3)).mean(axis=0)
+    watched = np.zeros((60, 3), dtype=bool)
+    watched[np.repeat(few.place, np.diff(few.first)), few.option] = True
+    watched[np.arange(60), target.hinge.reference] = True
+    assert wins[~watched].max() < 0.035  # beyond two standard deviations: 0.023
+    assert wins[watched].min() > 0.0
 
 
 def test_crossing_is_a_flag():

@@ -9,7 +9,10 @@ half a step of the prior's force, exact motion under the hinge for a step, kick 
 preserves volume and is undone by reversing the momentum, so that the Metropolis test with the true
 energy leaves the posterior invariant. Its only error is the prior's, whose curvature is at most one
 in whitened coordinates, and steps are as long as trajectories whatever the cost. The price is a
-pass over the rows for every kink crossed, of which there are the fewer the sharper they are.
+pass over the options in play (:mod:`bayesmargin.samplers.options`) for every kink crossed, of which
+there are the fewer the sharper they are.
+
+Forces are summed in weights, and the way is pulled back to positions once, at its end.
 """
 
 import math
@@ -20,7 +23,6 @@ import numpy as np
 from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.coordinates import n_positions, pull_back, to_weights, weights_from
 from bayesmargin.priors import prior_gradient
-from bayesmargin.rows.layout import row_add, row_dot
 from bayesmargin.samplers.hamiltonian import (
     Hamiltonian,
     energy_in_reach,
@@ -28,20 +30,41 @@ from bayesmargin.samplers.hamiltonian import (
     longest_step,
     trajectory,
 )
+from bayesmargin.samplers.options import Options, add_options, add_swing, metric, options_in_play
 from bayesmargin.state import advance
-from bayesmargin.target import BinaryHinge, MulticlassHinge, Target
+from bayesmargin.target import Target
 from bayesmargin.types import FloatArray, IntArray
 
 MOST_CROSSINGS = 5000  # of one trajectory; as many on the way back, so that refusing it is fair
 
 
+class Scratch(NamedTuple):
+    """Arrays of one chain.
+
+    ``value``, ``slope`` and ``bend`` of every option's parabola, the ``winning`` option of every
+    row in play (its place among the options); of the length of weights the ``gradient`` of the
+    energy, its integrals over time ``impulse`` and ``detour``, ``change`` and ``moved``; ``turn``
+    of that of positions.
+    """
+
+    value: FloatArray
+    slope: FloatArray
+    bend: FloatArray
+    winning: IntArray
+    gradient: FloatArray
+    impulse: FloatArray
+    detour: FloatArray
+    change: FloatArray
+    moved: FloatArray
+    turn: FloatArray
+
+
 class Crossing(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SubgradientHMC` with ``crossing=True``.
 
-    The first five are those of :class:`.hamiltonian.Hamiltonian`. The others are scratch arrays of
-    one chain: ``value``, ``slope`` and ``bend`` (row, option) of every option's parabola, the
-    ``winning`` option of every row, ``origin`` the weights at position zero, ``change`` and
-    ``moved`` of the length of weights, ``force`` (minus :math:`F`) and ``turn`` of positions.
+    The first five are those of :class:`.hamiltonian.Hamiltonian`. ``metric`` turns gradients in
+    weights, which are ``n_blocks`` vectors, into moves of the weights, and ``origin`` are the
+    weights at position zero.
     """
 
     length: float
@@ -49,92 +72,47 @@ class Crossing(NamedTuple):
     jitter: float
     radius: float
     target_acceptance: float
-    value: FloatArray
-    slope: FloatArray
-    bend: FloatArray
-    winning: IntArray
+    n_blocks: int
+    options: Options
+    metric: Any
     origin: FloatArray
-    change: FloatArray
-    moved: FloatArray
-    force: FloatArray
-    turn: FloatArray
+    scratch: Scratch
 
 
-def crossing_dynamics(target: Target, like: Hamiltonian) -> Crossing:
-    """Dynamics of one chain on ``target`` with the settings of ``like``."""
+def crossing_dynamics(target: Target, like: Hamiltonian, within: float = math.inf) -> Crossing:
+    """Dynamics of one chain on ``target`` with the settings of ``like``.
+
+    Options that lag by more than ``within`` standard deviations at the origin are not watched.
+    """
+    options = options_in_play(target, within)
     n_weights = target.drift.shape[0]
     size = n_positions(target.coordinates, n_weights)
-    shape = int(target.strata.start[-1]), getattr(target.hinge, "n_classes", 2)
     return Crossing(
-        like.length,
-        like.n_steps,
-        like.jitter,
-        like.radius,
-        like.target_acceptance,
-        value=np.zeros(shape),
-        slope=np.zeros(shape),
-        bend=np.zeros(shape),
-        winning=np.zeros(shape[0], dtype=np.int64),
+        *like,
+        n_blocks=getattr(target.hinge, "n_classes", 1),
+        options=options,
+        metric=metric(target.coordinates),
         origin=np.array(weights_from(target.coordinates, np.zeros(size)), dtype=float),
-        change=np.zeros(n_weights),
-        moved=np.zeros(n_weights),
-        force=np.zeros(size),
-        turn=np.zeros(size),
+        scratch=_scratch(options, n_weights, size),
     )
 
 
-def add_options(hinge: Any, rows: Any, d: int, weights: FloatArray, fixed: float, out: Any) -> None:
-    """Add the options of row ``d``, linear in ``weights`` but for ``fixed`` constants (generic)."""
-    raise TypeError(f"{type(hinge).__name__} is not a hinge")
+def own_scratch(dynamics: Hamiltonian | Crossing) -> Hamiltonian | Crossing:
+    """The same dynamics for another chain."""
+    if not isinstance(dynamics, Crossing):
+        return dynamics
+    scratch = dynamics.scratch
+    sizes = scratch.gradient.size, scratch.turn.size
+    return dynamics._replace(scratch=_scratch(dynamics.options, *sizes))
 
 
-def add_swing(hinge: Any, rows: Any, d: int, before: int, now: int, data: FloatArray) -> None:
-    """Add the change of the energy's gradient when another option of row ``d`` wins (generic)."""
-    raise TypeError(f"{type(hinge).__name__} is not a hinge")
-
-
-def first_winner(hinge: Any, d: int, values: FloatArray) -> int:
-    """The winning option of row ``d`` (generic)."""
-    raise TypeError(f"{type(hinge).__name__} is not a hinge")
-
-
-@implements(add_options, BinaryHinge, borrows=True)
-def _binary_options(hinge, rows, d, weights, fixed, out):  # type: ignore[no-untyped-def]
-    out[1] += fixed * hinge.slack[d] - hinge.sign[d] * row_dot(rows, d, weights)
-
-
-@implements(add_swing, BinaryHinge, borrows=True)
-def _binary_swing(hinge, rows, d, before, now, data):  # type: ignore[no-untyped-def]
-    row_add(rows, d, -hinge.cost[d] * hinge.sign[d] * (now - before), data)
-
-
-@implements(first_winner, BinaryHinge, borrows=True)
-def _binary_winner(hinge, d, values):  # type: ignore[no-untyped-def]
-    return 1 if values[1] > 0.0 else 0
-
-
-@implements(add_options, MulticlassHinge, borrows=True)
-def _multiclass_options(hinge, rows, d, weights, fixed, out):  # type: ignore[no-untyped-def]
-    length = weights.shape[0] // hinge.n_classes
-    for k in range(hinge.n_classes):
-        margin = fixed * hinge.margin if k != hinge.label[d] else 0.0
-        out[k] += row_dot(rows, d, weights[k * length : (k + 1) * length]) + margin
-
-
-@implements(add_swing, MulticlassHinge, borrows=True)
-def _multiclass_swing(hinge, rows, d, before, now, data):  # type: ignore[no-untyped-def]
-    length = data.shape[0] // hinge.n_classes
-    row_add(rows, d, hinge.cost[d], data[now * length : (now + 1) * length])
-    row_add(rows, d, -hinge.cost[d], data[before * length : (before + 1) * length])
-
-
-@implements(first_winner, MulticlassHinge, borrows=True)
-def _multiclass_winner(hinge, d, values):  # type: ignore[no-untyped-def]
-    best = hinge.label[d]
-    for k in range(values.shape[0]):
-        if values[k] > values[best]:
-            best = k
-    return best
+def _scratch(options: Options, n_weights: int, size: int) -> Scratch:
+    value, slope, bend = np.zeros((3, options.option.size))
+    winning = np.zeros(options.place.size, dtype=np.int64)
+    gradient, impulse, detour, change, moved = np.zeros((5, n_weights))
+    return Scratch(
+        value, slope, bend, winning, gradient, impulse, detour, change, moved, np.zeros(size)
+    )
 
 
 @borrowing_jit
@@ -157,115 +135,151 @@ def crossing_time(gap, speed, pull):  # type: ignore[no-untyped-def]
 
 
 @borrowing_jit
-def _fill(target, dynamics, table, fixed):  # type: ignore[no-untyped-def]
-    """Options of all rows at the weights ``dynamics.moved``."""
-    for d in range(table.shape[0]):
-        for k in range(table.shape[1]):
-            table[d, k] = 0.0
-        add_options(target.hinge, target.rows, d, dynamics.moved, fixed, table[d])
+def _fill(target, dynamics, fixed, out):  # type: ignore[no-untyped-def]
+    """The options at the weights ``moved``."""
+    for o in range(out.shape[0]):
+        out[o] = 0.0
+    moved = dynamics.scratch.moved
+    add_options(dynamics.options, target.rows, dynamics.n_blocks, moved, fixed, out)
 
 
 @borrowing_jit
-def _directed(target, dynamics, positions):  # type: ignore[no-untyped-def]
-    """Write the weights that a move by ``positions`` adds to ``dynamics.moved``."""
-    to_weights(target.coordinates, positions, dynamics.moved)
-    for j in range(dynamics.moved.shape[0]):
-        dynamics.moved[j] -= dynamics.origin[j]
+def _add_bend(target, dynamics, gradient):  # type: ignore[no-untyped-def]
+    """Add what the force against ``gradient`` does to the speed of the options."""
+    moved, bend = dynamics.scratch.moved, dynamics.scratch.bend
+    to_weights(dynamics.metric, gradient, moved)
+    for j in range(moved.shape[0]):
+        moved[j] = -moved[j]
+    add_options(dynamics.options, target.rows, dynamics.n_blocks, moved, 0.0, bend)
+
+
+@borrowing_jit
+def _swing(target, options, row, before, now, data):  # type: ignore[no-untyped-def]
+    """Add the change of the gradient when option ``now`` wins over ``before`` to ``data``."""
+    names = options.option
+    add_swing(target.hinge, target.rows, options.place[row], names[before], names[now], data)
+
+
+@borrowing_jit
+def _bend(target, dynamics, row, before, now):  # type: ignore[no-untyped-def]
+    """Let the force change as option ``now`` of a row wins over ``before``."""
+    options, scratch = dynamics.options, dynamics.scratch
+    _swing(target, options, row, before, now, scratch.gradient)
+    gained, lost = options.line[now], options.line[before]
+    if gained >= 0 and lost >= 0:
+        cost, table, bend = target.hinge.cost[options.place[row]], options.table, scratch.bend
+        for o in range(bend.shape[0]):
+            bend[o] += cost * (table[lost, o] - table[gained, o])
+        return
+    for j in range(scratch.change.shape[0]):
+        scratch.change[j] = 0.0
+    _swing(target, options, row, before, now, scratch.change)
+    _add_bend(target, dynamics, scratch.change)
 
 
 @borrowing_jit
 def _depart(target, dynamics, state):  # type: ignore[no-untyped-def]
     """Set up force and parabolas at the position and momentum of ``state``."""
-    value, change, force = dynamics.value, dynamics.change, dynamics.force
-    to_weights(target.coordinates, state.position, dynamics.moved)
-    _fill(target, dynamics, value, 1.0)
-    for j in range(change.shape[0]):
-        change[j] = target.drift[j]
-    for d in range(value.shape[0]):
-        now, before = first_winner(target.hinge, d, value[d]), target.hinge.reference[d]
-        dynamics.winning[d] = now
-        if now != before:
-            add_swing(target.hinge, target.rows, d, before, now, change)
-    pull_back(target.coordinates, change, force)
-    _directed(target, dynamics, state.momentum)
-    _fill(target, dynamics, dynamics.slope, 0.0)
-    for j in range(force.shape[0]):
-        dynamics.turn[j] = -force[j]
-    _directed(target, dynamics, dynamics.turn)
-    _fill(target, dynamics, dynamics.bend, 0.0)
+    options, scratch = dynamics.options, dynamics.scratch
+    gradient, value, moved = scratch.gradient, scratch.value, scratch.moved
+    to_weights(target.coordinates, state.position, moved)
+    _fill(target, dynamics, 1.0, value)
+    for j in range(gradient.shape[0]):
+        gradient[j] = target.drift[j]
+        scratch.impulse[j] = scratch.detour[j] = 0.0
+    winning = scratch.winning
+    for i in range(winning.shape[0]):
+        winning[i] = options.reference[i]
+        for o in range(options.first[i], options.first[i + 1]):
+            if value[o] > value[winning[i]]:
+                winning[i] = o
+        if winning[i] != options.reference[i]:
+            _swing(target, options, i, options.reference[i], winning[i], gradient)
+    to_weights(target.coordinates, state.momentum, moved)
+    for j in range(moved.shape[0]):
+        moved[j] -= dynamics.origin[j]
+    _fill(target, dynamics, 0.0, scratch.slope)
+    for o in range(value.shape[0]):
+        scratch.bend[o] = 0.0
+    _add_bend(target, dynamics, gradient)
 
 
 @borrowing_jit
 def _next_crossing(dynamics, soonest):  # type: ignore[no-untyped-def]
     """Time, row and option of the next crossing; row -1 where there is none before ``soonest``."""
-    value, slope, bend, winning = dynamics.value, dynamics.slope, dynamics.bend, dynamics.winning
+    first, scratch = dynamics.options.first, dynamics.scratch
+    value, slope, bend = scratch.value, scratch.slope, scratch.bend
     row, option = -1, 0
-    for d in range(value.shape[0]):
-        best = winning[d]
-        height, speed, pull = value[d, best], slope[d, best], bend[d, best]
-        for k in range(value.shape[1]):
-            if k == best:
+    for i in range(scratch.winning.shape[0]):
+        best = scratch.winning[i]
+        height, speed, pull = value[best], slope[best], bend[best]
+        for o in range(first[i], first[i + 1]):
+            if o == best:
                 continue
-            gap, rate, curve = value[d, k] - height, slope[d, k] - speed, bend[d, k] - pull
+            gap, rate, curve = value[o] - height, slope[o] - speed, bend[o] - pull
             if gap + soonest * (max(rate, 0.0) + 0.5 * soonest * max(curve, 0.0)) < 0.0:
                 continue
             time = crossing_time(min(gap, 0.0), rate, curve)
             if time < soonest:
-                soonest, row, option = time, d, k
+                soonest, row, option = time, i, o
     return soonest, row, option
 
 
 @borrowing_jit
-def _move(dynamics, state, time):  # type: ignore[no-untyped-def]
+def _move(scratch, time):  # type: ignore[no-untyped-def]
     """Let ``time`` pass without a crossing."""
-    position, momentum, force = state.position, state.momentum, dynamics.force
-    value, slope, bend = dynamics.value, dynamics.slope, dynamics.bend
+    gradient, impulse, detour = scratch.gradient, scratch.impulse, scratch.detour
+    value, slope, bend = scratch.value, scratch.slope, scratch.bend
+    for j in range(gradient.shape[0]):
+        detour[j] += time * (impulse[j] + 0.5 * time * gradient[j])
+        impulse[j] += time * gradient[j]
+    for o in range(value.shape[0]):
+        value[o] += time * (slope[o] + 0.5 * time * bend[o])
+        slope[o] += time * bend[o]
+
+
+@borrowing_jit
+def _arrive(target, scratch, state, duration):  # type: ignore[no-untyped-def]
+    """Position and momentum at the end of a motion."""
+    position, momentum, turn = state.position, state.momentum, scratch.turn
+    pull_back(target.coordinates, scratch.detour, turn)
     for j in range(position.shape[0]):
-        position[j] += time * (momentum[j] - 0.5 * time * force[j])
-        momentum[j] -= time * force[j]
-    for d in range(value.shape[0]):
-        for k in range(value.shape[1]):
-            value[d, k] += time * (slope[d, k] + 0.5 * time * bend[d, k])
-            slope[d, k] += time * bend[d, k]
+        position[j] += duration * momentum[j] - turn[j]
+    pull_back(target.coordinates, scratch.impulse, turn)
+    for j in range(position.shape[0]):
+        momentum[j] -= turn[j]
 
 
 @borrowing_jit
 def flow(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
     """Exact motion under the hinge alone; returns the number of kinks crossed."""
-    change, force, turn = dynamics.change, dynamics.force, dynamics.turn
+    scratch = dynamics.scratch
     _depart(target, dynamics, state)
-    crossings = 0
+    crossings, left = 0, duration
     while crossings < MOST_CROSSINGS:
-        time, row, option = _next_crossing(dynamics, duration)
-        _move(dynamics, state, time)
+        time, row, now = _next_crossing(dynamics, left)
+        _move(scratch, time)
         if row < 0:
-            return crossings
-        duration -= time
+            break
+        left -= time
         crossings += 1
-        before = dynamics.winning[row]
-        dynamics.winning[row] = option
-        dynamics.value[row, option] = dynamics.value[row, before]
-        for j in range(change.shape[0]):
-            change[j] = 0.0
-        add_swing(target.hinge, target.rows, row, before, option, change)
-        pull_back(target.coordinates, change, turn)
-        for j in range(turn.shape[0]):
-            force[j] += turn[j]
-            turn[j] = -turn[j]
-        _directed(target, dynamics, turn)
-        for d in range(dynamics.bend.shape[0]):
-            add_options(target.hinge, target.rows, d, dynamics.moved, 0.0, dynamics.bend[d])
+        before = scratch.winning[row]
+        scratch.winning[row] = now
+        scratch.value[now] = scratch.value[before]
+        _bend(target, dynamics, row, before, now)
+    _arrive(target, scratch, state, duration)
     return crossings
 
 
 @borrowing_jit
 def _kick(target, dynamics, state, work, duration):  # type: ignore[no-untyped-def]
     """Let the prior's force act on the momentum alone."""
+    turn = dynamics.scratch.turn
     to_weights(target.coordinates, state.position, work.weights)
     prior_gradient(target.prior, work.weights, work.prior)
-    pull_back(target.coordinates, work.prior, dynamics.turn)
-    for j in range(dynamics.turn.shape[0]):
-        state.momentum[j] -= duration * dynamics.turn[j]
+    pull_back(target.coordinates, work.prior, turn)
+    for j in range(turn.shape[0]):
+        state.momentum[j] -= duration * turn[j]
 
 
 @implements(trajectory, Crossing)

@@ -22,7 +22,7 @@ from bayesmargin.samplers.base import (
     require_positive,
     require_real,
 )
-from bayesmargin.samplers.crossing import Crossing, crossing_dynamics
+from bayesmargin.samplers.crossing import Crossing, crossing_dynamics, own_scratch
 from bayesmargin.samplers.hamiltonian import (
     STEP,
     Hamiltonian,
@@ -38,6 +38,7 @@ from bayesmargin.types import FloatArray
 MASSES = ("anchor", "dense", "diagonal", "identity")
 WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another
 WARMUP = 300
+WATCHED = 5.0  # standard deviations by which an option may lag at the anchor and still be watched
 
 
 def step_of(chain: Chain) -> float:
@@ -94,8 +95,10 @@ class HamiltonianSampler(Sampler):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def dynamics(self, radius: float, target: Target) -> Hamiltonian | Crossing:
-        """Compiled dynamics of one chain."""
+    def dynamics(
+        self, radius: float, target: Target, within: float = np.inf
+    ) -> Hamiltonian | Crossing:
+        """Compiled dynamics of one chain; ``within`` bounds what is watched for kinks."""
         raise TypeError("a concrete sampler is needed")
 
     def proposed_thin(self, n_weights: int) -> int:
@@ -153,10 +156,12 @@ class HamiltonianSampler(Sampler):
         target = prepared.target
         size = target.drift.shape[0]
         step = self.step or 0.5 * size**-0.25
+        anchored = isinstance(self.mass, str) and self.mass == "anchor"
+        shared = self.dynamics(safe_radius(size), target, WATCHED if anchored else np.inf)
         chains = []
         for k, rng in enumerate(generators[:-1]):
             position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
-            dynamics = self.dynamics(safe_radius(size), target)
+            dynamics = own_scratch(shared)
             work = workspace(target, np.float64)
             state = hamiltonian_state(position, float(step), tune)
             value = energy_in_reach(target, state.position, dynamics.radius, work)
@@ -258,7 +263,9 @@ class SubgradientHMC(HamiltonianSampler):
         if not 0.0 <= self.jitter < 1.0:
             raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
 
-    def dynamics(self, radius: float, target: Target) -> Hamiltonian | Crossing:
+    def dynamics(
+        self, radius: float, target: Target, within: float = np.inf
+    ) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
         leaping = Hamiltonian(
             float(self.length),
@@ -267,7 +274,7 @@ class SubgradientHMC(HamiltonianSampler):
             radius,
             float(self.target_acceptance),
         )
-        return crossing_dynamics(target, leaping) if self.crossing else leaping
+        return crossing_dynamics(target, leaping, within) if self.crossing else leaping
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -296,6 +303,8 @@ class LangevinMC(HamiltonianSampler):
         """Langevin proposals forget in about ``n^(1/3)`` iterations."""
         return max(1, round(n_weights ** (1.0 / 3.0)))
 
-    def dynamics(self, radius: float, target: Target) -> Hamiltonian | Crossing:
+    def dynamics(
+        self, radius: float, target: Target, within: float = np.inf
+    ) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
         return Hamiltonian(0.0, 1, 0.0, radius, float(self.target_acceptance))
