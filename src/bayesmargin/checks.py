@@ -18,7 +18,7 @@ from bayesmargin.types import FloatArray
 
 WILDEST = 4.0  # error of the check, in units of what a Gaussian of as many weights would show
 OPERATIONS = 4e8  # multiplications that a check may cost
-CHEAP = 1e8  # multiplications for which more draws are looked at than FEW
+CHEAP = 1e8  # multiplications for which all draws are looked at
 FEW = 400  # draws that suffice where there are many weights
 FEWEST = 8  # values from which a correlation can be estimated
 NEAR = 0.5  # of its standard deviation within which a slack counts as being at its kink
@@ -90,14 +90,15 @@ def full_cost(target: Target) -> float:
 
 
 def _affordable(target: Target, n_draws: int) -> int:
-    """How many of the draws are looked at: a few hundred, and more where they cost next to nothing.
+    """How many of the draws are looked at: a few hundred, and all where they cost next to nothing.
 
     The error of the check falls with draws times weights. Of two or three weights, 400 draws leave
     it at 0.05, and a variance wrong by a quarter would pass.
     """
     cost = full_cost(target)
-    wanted = max(FEW, CHEAP / cost)
-    return int(min(n_draws, wanted, max(8, OPERATIONS / cost)))
+    if n_draws * cost <= CHEAP:
+        return n_draws
+    return int(min(n_draws, FEW, max(8, OPERATIONS / cost)))
 
 
 def stein_check(
@@ -154,7 +155,7 @@ def stein_identity(
     error = float(each.std() / np.sqrt(_independent(each)))
     # Draws of a sound chain scatter by chance alone; wilder ones are no excuse for a bias.
     chance = float(np.sqrt(2.0 / chosen.size))
-    force = float(np.square(gradients).mean(axis=0).max())
+    force = float(np.square(spread_draws(gradients, min(count, FEW))).mean(axis=0).max())
     found = SteinCheck(
         float(each.mean() - 1.0), min(error, WILDEST * chance), force=force, n_draws=count
     )
