@@ -38,7 +38,7 @@ from bayesmargin.types import FloatArray
 MASSES = ("anchor", "dense", "diagonal", "identity")
 WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another
 WARMUP = 300
-WATCHED = 5.0  # standard deviations by which an option may lag at the anchor and still be watched
+WATCHED = 7.0  # standard deviations by which an option may lag at the anchor and still be watched
 
 
 def step_of(chain: Chain) -> float:
