@@ -106,7 +106,7 @@ def test_the_link_is_where_the_penalised_likelihood_is_largest(n_classes):
             assert penalised(best + move * np.eye(len(best))[k]) < penalised(best)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_parts_teach_a_link_what_all_rows_do(n_classes):
     """Also where every part is of one class, from which alone nothing could be learned."""
     rng = np.random.default_rng(6)

@@ -148,7 +148,9 @@ def _groups(rows):
 
 
 @pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
-@pytest.mark.parametrize(("rows", "sweeps"), [(2000, 100), (20_000, 40)])
+@pytest.mark.parametrize(
+    ("rows", "sweeps"), [(2000, 100), pytest.param(20_000, 40, marks=pytest.mark.slow)]
+)
 def test_number_of_components_finds_its_level_in_tens_of_sweeps(rows, sweeps):
     """Two groups, 2.9 components in long chains; merges alone leave nine, and of many rows all."""
     X, y = _groups(rows)

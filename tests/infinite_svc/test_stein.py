@@ -57,8 +57,8 @@ def test_ratio_is_weights_times_slope_of_the_energy(classes):
 @pytest.mark.parametrize(
     "method",
     [
-        "gibbs",
         "ssgnht",
+        pytest.param("gibbs", marks=pytest.mark.slow),
         pytest.param("hmc", marks=pytest.mark.slow),
         pytest.param("ssgld", marks=pytest.mark.slow),
     ],

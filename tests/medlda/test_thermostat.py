@@ -65,7 +65,9 @@ def thermostat_weights(shares, signs, variance, n_steps, batch_size, seed):
     return np.array(path)
 
 
-@pytest.mark.parametrize(("n_documents", "batch_size"), [(80, 80), (400, 100)])
+@pytest.mark.parametrize(
+    ("n_documents", "batch_size"), [pytest.param(80, 80, marks=pytest.mark.slow), (400, 100)]
+)
 def test_the_thermostat_has_the_mean_and_spread_of_exact_draws(n_documents, batch_size):
     """With a mass of one the weights had stayed where they start, and wandered for ages."""
     shares, signs = draw_shares(n_documents, 1)
