@@ -93,7 +93,7 @@ def one_hot_table():
 
 @pytest.mark.parametrize("n_chains", [1, 2])
 def test_a_chain_that_never_moves_is_not_certified(n_chains):
-    model = InfiniteSVC(n_sweeps=60, n_chains=n_chains, random_state=0)
+    model = InfiniteSVC(n_sweeps=60, n_chains=n_chains, covariates=True, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"no row changed its component in the 30 sweeps"):
         model.fit(*one_hot_table())
     found = model.diagnostics_
@@ -106,7 +106,8 @@ def test_a_chain_that_never_moves_is_not_certified(n_chains):
 
 @pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 def test_the_display_shows_no_rhat_of_rows_that_never_move(capsys):
-    InfiniteSVC(n_sweeps=60, random_state=0, verbose=1).fit(*one_hot_table())
+    model = InfiniteSVC(n_sweeps=60, covariates=True, random_state=0, verbose=1)
+    model.fit(*one_hot_table())
     shown = capsys.readouterr().err
     assert "60/60" in shown
     assert "R-hat" not in shown
