@@ -39,7 +39,8 @@ def test_display_shows_the_preparation_before_the_draws(kind):
     X = rng.standard_normal((300, 4))
     y = (X[:, 0] > 0).astype(int) + (kind == "classes") * (X[:, 1] > 1)
     if kind == "wide":
-        X = sparse.random_array((300, 1500), density=0.02, rng=rng, format="csr")
+        X = sparse.random_array((60, 1500), density=0.02, rng=rng, format="csr")
+        y = y[:60]
     heard = Heard()
     with watching(heard):
         BayesianLinearSVC(n_draws=40, n_chains=2, random_state=0).fit(X, y)

@@ -100,7 +100,9 @@ def test_a_long_step_of_the_thermostat_is_right_where_the_energy_is_quadratic(pr
     assert np.all(gap < 4.5 * _error(draws**2))
 
 
-@pytest.mark.parametrize(("n_rows", "n_draws"), [(200, 8000), (2000, 6000)])
+@pytest.mark.parametrize(
+    ("n_rows", "n_draws"), [(200, 8000), pytest.param(2000, 6000, marks=pytest.mark.slow)]
+)
 def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not(n_rows, n_draws):
     rng = np.random.default_rng(0)
     design = rng.normal(size=(n_rows, 4))

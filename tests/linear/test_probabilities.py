@@ -23,7 +23,7 @@ def _log_loss(model, X, y):
     return -np.mean(np.log(model.predict_proba(X)[np.arange(len(y)), y]))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_rows_that_occur_often_are_left_out_one_at_a_time(n_classes):
     """All copies left out together, and counted as one row, made the probabilities too timid."""
     X, y = _yes_or_no(3000, 0, n_classes)
@@ -52,7 +52,7 @@ def test_the_scale_of_small_weights_does_not_matter_to_the_link():
     assert np.abs(plain.predict_proba(X) - scaled.predict_proba(X)).mean() < 0.05
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_probabilities_after_parts_of_one_class_are_those_of_all_rows(n_classes):
     """The link saw the last part alone: ten rows of one class cost 0.2 in log loss."""
     X, y = _yes_or_no(2000, 0, n_classes)
