@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceW
 
 fill_log_classes = from_python(compiled_fill_log_classes)
 SHAPES = [(3, 1, 2), (5, 2, 3)]  # rows, features, classes
-LARGER = [pytest.param(SHAPES[0], marks=pytest.mark.slow), SHAPES[1]]
+ONE_FAST_SHAPE = [pytest.param(SHAPES[0], marks=pytest.mark.slow), SHAPES[1]]
 
 
 @jit
@@ -125,12 +125,12 @@ def _geweke(number, shape, proposals=0, least=NARROWEST, seed=4):
     return (draws.mean(axis=0) - exact.mean(axis=0)) / error
 
 
-@pytest.mark.parametrize("shape", LARGER)
+@pytest.mark.parametrize("shape", ONE_FAST_SHAPE)
 def test_sampler_leaves_the_joint_invariant(shape):
     assert np.all(np.abs(_geweke(8_000, shape)) < 4.0)
 
 
-@pytest.mark.parametrize("shape", LARGER)
+@pytest.mark.parametrize("shape", ONE_FAST_SHAPE)
 def test_splits_and_merges_leave_the_joint_invariant(shape):
     """With a bound on widths that is felt, so that its share of the prior counts."""
     assert np.all(np.abs(_geweke(8_000, shape, proposals=2, least=-0.5)) < 4.0)
