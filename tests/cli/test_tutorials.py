@@ -1,8 +1,8 @@
 """The tutorials of ``docs/guides/command_line.md``, from the raw file to the report.
 
 The commands are read from the guide itself, so that it cannot promise what does not run. They run
-as processes in a folder of their own: on small stand-ins for the data sets by default, and on the
-real sets among the slow tests.
+in a folder of their own: on small stand-ins for the data sets in this process by default, and on
+the real sets as processes among the slow tests.
 """
 
 import json
@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from bayesmargin.datasets import available
+from tests.cli.conftest import answer
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "command_line.md"
 
@@ -32,23 +33,29 @@ def commands(name):
     return [line for line in lines if line.startswith("bayesmargin ")]
 
 
-def run(line, folder):
-    """Run a command with ``--json``; gives its document."""
+def run(line):
+    """Run a command with ``--json`` as a process; gives its document."""
     words = [sys.executable, "-m", "bayesmargin", *shlex.split(line)[1:], "--json"]
     result = subprocess.run(
-        words, cwd=folder, capture_output=True, text=True, timeout=900, env=os.environ.copy()
+        words, capture_output=True, text=True, timeout=900, env=os.environ.copy()
     )
     assert result.returncode == 0, f"{line}\n{result.stdout}\n{result.stderr}"
     return json.loads(result.stdout)
 
 
-def follow(name, folder, skip=()):
+def run_here(line):
+    """The same in this process: starting one takes seconds."""
+    return answer(*shlex.split(line)[1:])
+
+
+def follow(name, folder, monkeypatch, skip=(), run=run_here):
     """Run a tutorial; gives the documents by command."""
+    monkeypatch.chdir(folder)
     found = {}
     for line in commands(name):
         command = line.split()[1]
         if command not in skip:
-            found[command] = run(line, folder)
+            found[command] = run(line)
     assert {"fit", "evaluate", "predict", "report"} <= set(found)
     page = (folder / found["report"]["report"]).read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -89,9 +96,9 @@ def stand_in_news(folder):
             (place / f"{number:04d}.txt").write_text(f"From: someone\n\n{text}\n")
 
 
-def test_a_table_like_a9a(tmp_path):
+def test_a_table_like_a9a(tmp_path, monkeypatch):
     stand_in_a9a(tmp_path)
-    found = follow("a table as CSV", tmp_path, skip=("datasets",))
+    found = follow("a table as CSV", tmp_path, monkeypatch, skip=("datasets",))
     assert found["fit"]["preparation"]["indicators"] == 12
     assert found["evaluate"]["accuracy"] > 0.8
     predictions = pd.read_csv(tmp_path / found["predict"]["output"])
@@ -99,16 +106,16 @@ def test_a_table_like_a9a(tmp_path):
     assert {"predicted", "p(-1)", "p(1)", "score_sd", "votes"} <= set(predictions)
 
 
-def test_parquet_like_higgs(tmp_path):
+def test_parquet_like_higgs(tmp_path, monkeypatch):
     stand_in_higgs(tmp_path)
-    found = follow("a Parquet file", tmp_path, skip=("datasets",))
+    found = follow("a Parquet file", tmp_path, monkeypatch, skip=("datasets",))
     assert found["fit"]["preparation"]["numbers"] == 5
     assert found["evaluate"]["accuracy"] > 0.75
 
 
-def test_folders_of_text_like_20_newsgroups(tmp_path):
+def test_folders_of_text_like_20_newsgroups(tmp_path, monkeypatch):
     stand_in_news(tmp_path)
-    found = follow("raw text", tmp_path, skip=("datasets",))
+    found = follow("raw text", tmp_path, monkeypatch, skip=("datasets",))
     assert found["fit"]["estimator"] == "MedLDAClassifier"
     assert found["evaluate"]["accuracy"] > 0.9
     assert len(found["topics"]["topics"]) == 40
@@ -116,8 +123,8 @@ def test_folders_of_text_like_20_newsgroups(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not available("a9a"), reason="a9a is not on this machine")
-def test_a9a(tmp_path):
-    found = follow("a table as CSV", tmp_path)
+def test_a9a(tmp_path, monkeypatch):
+    found = follow("a table as CSV", tmp_path, monkeypatch, run=run)
     assert found["fit"]["rows"]["training"] + found["fit"]["rows"]["validation"] == 32_561
     assert found["evaluate"]["rows"] == 16_281
     assert found["evaluate"]["accuracy"] > 0.84
@@ -126,8 +133,8 @@ def test_a9a(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not available("higgs"), reason="HIGGS is not on this machine")
-def test_higgs(tmp_path):
-    found = follow("a Parquet file", tmp_path)
+def test_higgs(tmp_path, monkeypatch):
+    found = follow("a Parquet file", tmp_path, monkeypatch, run=run)
     assert found["fit"]["features"] == 28
     assert found["evaluate"]["rows"] == 5_000
     assert found["evaluate"]["accuracy"] > 0.63
@@ -136,8 +143,8 @@ def test_higgs(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not available("20newsgroups_raw"), reason="20 Newsgroups are not here")
-def test_20_newsgroups(tmp_path):
-    found = follow("raw text", tmp_path)
+def test_20_newsgroups(tmp_path, monkeypatch):
+    found = follow("raw text", tmp_path, monkeypatch, run=run)
     assert found["fit"]["rows"]["training"] + found["fit"]["rows"]["validation"] == 11_314
     assert found["evaluate"]["rows"] == 7_532
     assert found["evaluate"]["accuracy"] > 0.75

@@ -28,6 +28,7 @@ def test_a_drifting_trace_is_told_and_a_settled_one_is_not():
     warn_if_unsettled(drifting, 10)  # too short to judge
 
 
+@pytest.mark.slow
 def test_fits_of_few_rows_settle_by_default():
     # With 100 sweeps a third of the fits end with the warning, which is an error here. With the
     # default one in twenty, of the exact samplers as well, has an R-hat above 1.2.

@@ -186,6 +186,7 @@ def test_decaying_steps_give_equally_weighted_draws():
     assert repeats[:300].sum() > repeats[-300:].sum()
 
 
+@pytest.mark.slow
 def test_decaying_steps_of_default_length_converge():
     """The length of the run was that of the first step, a fiftieth of what the decay asks for."""
     X, y = noisy_rows(300, 3)

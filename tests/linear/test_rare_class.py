@@ -24,6 +24,7 @@ def _weights(model):
     return np.concatenate([coef, intercept[..., None]], axis=2).reshape(len(coef), -1)
 
 
+@pytest.mark.slow
 def test_batches_are_large_enough_for_three_rows_among_two_thousand():
     """Noise near the wall and none in the tail left the variances a seventh too small."""
     X = np.random.default_rng(0).standard_normal((2000, 5))

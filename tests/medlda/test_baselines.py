@@ -98,6 +98,7 @@ def enumerate_uneven(words, lengths, signs, prior_variance):
     return chances, chances @ np.array(sizes)
 
 
+@pytest.mark.slow
 def test_collapsed_chain_with_two_labels_uneven_documents_and_an_empty_one():
     words = np.array([0, 1, 2, 2, 0, 2], dtype=np.int32)
     documents = Documents(words, np.array([0, 1, 1, 4, 6]))

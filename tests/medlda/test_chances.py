@@ -46,7 +46,7 @@ METHODS = [
     {"method": "gibbs", "n_passes": 20},
     {"method": "pa"},
     {"multi_class": "crammer_singer"},
-    {"multi_class": "ovr", "n_passes": 1, "n_topics": 3},
+    pytest.param({"multi_class": "ovr", "n_passes": 1, "n_topics": 3}, marks=pytest.mark.slow),
 ]
 
 

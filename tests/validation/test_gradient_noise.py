@@ -74,14 +74,8 @@ def _pixels():
     return StandardScaler().fit_transform(X)[:, [56, 20, 21, 26, 27, 28, 34, 35, 36, 43]], y
 
 
-@pytest.mark.parametrize(
-    "sampler",
-    [
-        "auto",
-        pytest.param("ssgnht", marks=pytest.mark.slow),
-        pytest.param("sghmc", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["auto", "ssgnht", "sghmc"])
 def test_a_column_that_one_row_fills_is_not_frozen(sampler):
     """The row is a wall with noise near it alone.
 
