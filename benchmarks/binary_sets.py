@@ -1,6 +1,6 @@
 """The five binary data sets that the linear benchmarks share, standardised where they need it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -8,6 +8,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from bayesmargin import datasets
+
+BINARY_SETS = ("breast_cancer", "digits", "a9a", "ijcnn1", "higgs")
 
 
 def _split(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -28,9 +30,9 @@ def _fetched(name: str) -> tuple[np.ndarray, ...]:
     return (*dense[0], *dense[1])
 
 
-def binary_sets(names: list[str] | None = None) -> Iterator[tuple[str, tuple[np.ndarray, ...]]]:
+def binary_sets(names: Sequence[str] = BINARY_SETS) -> Iterator[tuple[str, tuple[np.ndarray, ...]]]:
     """Yield ``name, (X, y, X_test, y_test)``; absent sets are named and left out."""
-    for name in names or ["breast_cancer", "digits", "a9a", "ijcnn1", "higgs"]:
+    for name in names:
         if name == "breast_cancer":
             yield name, _scaled(_split(*load_breast_cancer(return_X_y=True)))
         elif name == "digits":

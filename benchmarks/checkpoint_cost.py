@@ -11,7 +11,6 @@ Usage::
 With ``--models`` the rows of the others are kept from the last run.
 """
 
-import argparse
 import json
 import statistics
 import tempfile
@@ -27,6 +26,7 @@ from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAC
 from bayesmargin.errors import BayesmarginWarning
 from bayesmargin.samplers import SSGNHT
 from bayesmargin.saving.checkpoint import Checkpoint
+from options import command_line
 from reporting import RESULTS, finish
 
 EVERY = 10.0
@@ -136,7 +136,7 @@ def kept_rows(header: list[str]) -> list[list[Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--seconds", type=float, default=25.0)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--models", default=",".join(FITS))

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from math import ceil, log, sqrt
 from pathlib import Path
 
+from options import no_options
 from reporting import print_table
 
 FILE = Path(__file__).parent / "results" / "cost_constants.json"
@@ -83,4 +84,5 @@ def extrapolated(c: Constants) -> tuple[list[str], list[list[float]]]:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     print_table(*extrapolated(Constants(**json.loads(FILE.read_text()))))

@@ -16,7 +16,6 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
-import argparse
 import mmap
 import shutil
 import signal
@@ -39,6 +38,7 @@ from bayesmargin import (
 from bayesmargin.errors import BayesmarginWarning
 from bayesmargin.saving import checkpoint as checkpoints
 from bayesmargin.saving.checkpoint import NEWEST, Checkpoint
+from options import command_line
 from reporting import finish
 
 warnings.simplefilter("ignore", BayesmarginWarning)
@@ -192,7 +192,7 @@ def measure(name: str, runs: int, seed: int, flag: mmap.mmap) -> list[Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -7,7 +7,6 @@ Two worker processes on this machine. The reference is the augmentation Gibbs sa
 deviations, mean variance ratio between 0.95 and 1.05.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -20,6 +19,7 @@ from bayesmargin.samplers import AugmentationGibbs
 from bayesmargin.sampling import sample
 from binary_sets import binary_sets
 from distributed_tools import all_weights, errors, inside, partitioned, workers
+from options import chosen_sets
 from posterior_accuracy import SWEEPS, posterior_of
 from reporting import finish
 
@@ -54,4 +54,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["ijcnn1", "higgs"])
+    main(chosen_sets(__doc__, ["ijcnn1", "higgs"]))

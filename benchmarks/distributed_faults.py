@@ -8,7 +8,6 @@ completes, its posterior lies within the bars of the accuracy benchmark, and its
 the undisturbed fit, bit by bit.
 """
 
-import argparse
 import os
 import signal
 import threading
@@ -24,6 +23,7 @@ from bayesmargin.samplers import AugmentationGibbs
 from bayesmargin.sampling import sample
 from binary_sets import binary_sets
 from distributed_tools import all_weights, errors, inside, partitioned, workers
+from options import command_line
 from posterior_accuracy import SWEEPS, posterior_of
 from reporting import finish
 
@@ -81,6 +81,6 @@ def main(runs: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--runs", type=int, default=50)
     main(parser.parse_args().runs)

@@ -15,6 +15,7 @@ import numpy as np
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
 from distributed_tools import workers
+from options import no_options
 from reporting import finish
 
 HEADER = ["where", "documents", "accuracy", "seconds", "same_topics", "met"]
@@ -45,4 +46,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     main()

@@ -7,7 +7,6 @@ kept there when they fit into 60% of the workers' memory and generated again for
 they do not. Bar: the peak resident memory of the driver stays under 1 GB.
 """
 
-import argparse
 import resource
 import time
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from bayesmargin import BayesianLinearSVC
 from distributed_tools import workers
+from options import command_line
 from reporting import finish
 
 PART, FEATURES = 1_000_000, 28
@@ -53,7 +53,7 @@ def main(rows: int, count: int, memory: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--rows", type=int, default=10**8)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="6GB", help="of each worker")

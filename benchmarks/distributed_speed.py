@@ -26,6 +26,7 @@ from bayesmargin.samplers import SSGNHT
 from binary_sets import binary_sets
 from cost_model import Constants, extrapolated, predicted
 from distributed_tools import workers
+from options import no_options
 from reporting import finish, print_table
 
 ROWS, PARTS, ROUNDS, CHAINS, PASSES = 1_000_000, 8, 6, 4, 5
@@ -96,6 +97,7 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     X, y = enlarged()
     one, two = measure(1, X, y), measure(2, X, y)
     constants = Constants.from_one(one, ROWS)

@@ -8,8 +8,6 @@ step. The table is a measurement; its one bar is that the default (dealt, statio
 ``ROWS_PER_WEIGHT``) keeps the mean variance ratio within 2.5%.
 """
 
-import sys
-
 import numpy as np
 
 from bayesmargin.anchor import fit_anchor
@@ -28,6 +26,7 @@ from bayesmargin.sampling import sample
 from bayesmargin.state import initial_state
 from binary_sets import binary_sets
 from distributed_tools import errors, partitioned
+from options import chosen_sets
 from posterior_accuracy import posterior_of
 from reporting import finish
 
@@ -88,4 +87,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["ijcnn1", "higgs"])
+    main(chosen_sets(__doc__, ["ijcnn1", "higgs"]))

@@ -8,7 +8,6 @@ loss of a constant guess, the share of the classes in training, stands beside th
 random parts of the training rows, the same for both.
 """
 
-import sys
 import warnings
 from collections.abc import Iterator
 
@@ -20,7 +19,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from bayesmargin import BayesianLinearSVC
-from binary_sets import binary_sets
+from binary_sets import BINARY_SETS, binary_sets
+from options import chosen_sets
 from reporting import finish
 
 SIZES = (30, 100, 300)
@@ -72,8 +72,7 @@ def losses(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray)
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    two = ["breast_cancer", "digits", "a9a", "ijcnn1", "higgs"]
-    names = sys.argv[1:] or [*two, *MORE_CLASSES]
+    names = chosen_sets(__doc__, [*BINARY_SETS, *MORE_CLASSES])
     table = []
     for name, (X, y, X_test, y_test) in sets(names):
         for size in SIZES:

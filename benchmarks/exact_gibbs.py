@@ -24,6 +24,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import AugmentationGibbs
+from options import no_options
 
 N_ROWS, N_COLUMNS = 49_990, 22
 N_CHAINS = 4
@@ -122,4 +123,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     main()

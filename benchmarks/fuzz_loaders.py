@@ -11,7 +11,6 @@ Usage::
     python benchmarks/fuzz_loaders.py [--inputs 20000] [--seed 0]
 """
 
-import argparse
 import copy
 import gzip
 import random
@@ -259,9 +258,10 @@ def run(n_inputs: int, seed: int) -> list[Fuzz]:
 
 
 def main() -> None:
+    from options import command_line  # not where a test loads this file
     from reporting import finish
 
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--inputs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

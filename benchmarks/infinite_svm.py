@@ -13,7 +13,6 @@ Times are processor seconds, so other work on the machine does not count; kernel
 small fit before. Everything compared uses one core and one thread of BLAS (``infinite_svm_peers``).
 """
 
-import argparse
 import json
 import time
 import warnings
@@ -27,6 +26,7 @@ from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load, peer
 from infinite_svm_search import COMMON, CONTINUOUS, LENGTH, MIXTURE, STOCHASTIC
+from options import command_line
 from reporting import RESULTS, print_table
 
 PEERS = ("logit", "linear SVM", "RBF SVM")
@@ -160,7 +160,7 @@ def verdict(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--data", nargs="+", default=list(PAPER), choices=list(PAPER))
     parser.add_argument("--models", nargs="+", choices=MODELS["ijcnn1"], help="all by default")
     parser.add_argument("--seeds", type=int, default=5)

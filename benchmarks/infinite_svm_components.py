@@ -8,7 +8,6 @@ number of components shows it before accuracy does. With ``--samplers`` the rows
 kept as they were measured; ``--seeds`` and ``--sweeps`` must then be the same.
 """
 
-import argparse
 import json
 import warnings
 
@@ -17,6 +16,7 @@ import numpy as np
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load
+from options import command_line
 from reporting import RESULTS, finish
 
 NAME = "infinite_svm_components"
@@ -46,7 +46,7 @@ def measure(method: str, settings: dict[str, int | None], seeds: int, sweeps: in
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=6000)
     parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS), choices=list(SAMPLERS))

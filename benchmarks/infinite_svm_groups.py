@@ -9,7 +9,6 @@ of their number in 1,000 sweeps tell what is lost, since a row meets only the co
 group.
 """
 
-import argparse
 import time
 import warnings
 from typing import Any
@@ -23,6 +22,7 @@ from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm import mixture
 from infinite_svm_peers import load
+from options import command_line
 from reporting import finish
 
 GROUPS = (1, 2, 4)
@@ -70,7 +70,7 @@ def settled(groups: int, sweeps: int) -> list[Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=20_000)
     options = parser.parse_args()

@@ -32,6 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bayesmargin import InfiniteSVC
+from options import add_sets, command_line
 from reporting import finish
 
 NAME = "infinite_svm_probabilities"
@@ -102,13 +103,10 @@ def measure(name: str, parts: int) -> list[Any]:
 
 def read_options(description: str | None, sets: Collection[str]) -> argparse.Namespace:
     """Sets and number of cuts that the command line asks for."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("sets", nargs="*", metavar="set", default=list(sets))
+    parser = command_line(description)
+    add_sets(parser, sets)
     parser.add_argument("--parts", type=int, default=5)
-    options = parser.parse_args()
-    if unknown := set(options.sets) - set(sets):
-        parser.error(f"no set is called {sorted(unknown)[0]}; there are {', '.join(sets)}")
-    return options
+    return parser.parse_args()
 
 
 def main() -> None:

@@ -7,13 +7,13 @@ Usage::
     python benchmarks/infinite_svm_scaling.py [--largest 1000000]
 """
 
-import argparse
 import warnings
 
 import numpy as np
 
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
+from options import command_line
 from reporting import RESULTS, finish
 
 SIZES = (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -30,7 +30,7 @@ def rows_of(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--largest", type=int, default=1_000_000)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

@@ -17,7 +17,6 @@ those of the "continuous mixture" do not, which is what our default does. Its ch
 their sweeps take three times as long.
 """
 
-import argparse
 import itertools
 import json
 import time
@@ -31,6 +30,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load, peer
+from options import command_line
 from reporting import RESULTS, print_table
 
 SEARCH_ROWS = 12_000
@@ -145,7 +145,7 @@ def choose_chains(name: str, model: str, found: dict[str, Any]) -> dict[str, Any
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     warnings.simplefilter("ignore", ConvergenceWarning)
     parser.add_argument("--data", nargs="+", default=list(GRIDS), choices=list(GRIDS))
     parser.add_argument("--only", nargs="+", help="models to search again; others are kept")

@@ -10,7 +10,6 @@ sampler are its defaults, for small batches would be too wide in the end. One ch
 seconds on one core, kernels compiled before.
 """
 
-import argparse
 import warnings
 from typing import Any
 
@@ -20,6 +19,7 @@ from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm import measure, mixture
 from infinite_svm_peers import load
+from options import command_line
 from reporting import finish
 
 LADDERS = {"gibbs": (1, 4, 16, 64, 128), "ssgnht": (10, 40, 160, 320)}
@@ -72,7 +72,7 @@ def settled(row: dict[str, Any]) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

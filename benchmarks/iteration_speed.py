@@ -29,6 +29,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import SSGLD
+from options import no_options
 from reporting import finish
 
 ROWS, FEATURES = 1_000_000, 28
@@ -89,6 +90,7 @@ def peer(X: np.ndarray, y: np.ndarray, batch: int, iterations: int) -> float:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     X, y = make_rows()
     table = []
     for batch, wanted in WANTED.items():

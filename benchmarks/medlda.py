@@ -11,7 +11,6 @@ same posterior as "ssgrld". Gibbs starts from topics at random, as it was publis
 it like "ssgrld". ``--only`` runs some parts anew and takes the others from the stored results.
 """
 
-import argparse
 import json
 import time
 from typing import Any
@@ -23,6 +22,7 @@ from bayesmargin.datasets import fetch_20newsgroups_counts
 from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.models.medlda.learners import minibatches
 from medlda_tools import Run, report, warm_up
+from options import command_line
 from reporting import RESULTS
 
 TARGET, EARLY = 0.81, 0.75
@@ -94,7 +94,7 @@ def fit_default(seed: int, data: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--sweeps", type=int, default=100)
     names = ["default", "ssgrld", "gibbs", "gibbs C=1", "pa"]

@@ -6,7 +6,6 @@ A linear SVM on tf-idf stands beside the single-label corpora, for orientation. 
 corpora anew and takes the others from the stored results.
 """
 
-import argparse
 import json
 import time
 from typing import Any
@@ -28,6 +27,7 @@ from bayesmargin.datasets import (
     fetch_wikipedia,
 )
 from medlda_tools import report
+from options import command_line
 from reporting import RESULTS
 
 
@@ -120,7 +120,7 @@ def narrow(matrix: sp.csr_matrix) -> sp.csr_matrix:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     names = ["wikipedia", "webkb", "dbpedia14", "debian_sections"]
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     options = parser.parse_args()

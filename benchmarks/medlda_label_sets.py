@@ -21,6 +21,7 @@ from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_wikipedia
 from bayesmargin.reliability import curve_of, expected_error
 from medlda_tools import report
+from options import no_options
 
 RARE = 0.05
 MODELS: dict[str, dict[str, Any]] = {
@@ -94,4 +95,5 @@ def verdicts(rows: list[dict[str, Any]], n_labels: float) -> dict[str, dict[str,
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     main()

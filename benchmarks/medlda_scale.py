@@ -6,7 +6,6 @@ A model is fitted to 20 Newsgroups; documents of about 60 words are drawn from i
 go through ``partial_fit``, so that no more than one part is in memory at a time.
 """
 
-import argparse
 import resource
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import scipy.sparse as sp
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
 from medlda_tools import report
+from options import command_line
 
 PART, N_WORDS, LENGTH = 10_000, 10_000, 60
 
@@ -64,7 +64,7 @@ def memory() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--documents", type=int, default=1_100_000)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()

@@ -9,7 +9,6 @@ every class, so that threads of discussion are not cut through as in a random sp
 to ``results/medlda_search.json``; settings found there with as many folds are not run again.
 """
 
-import argparse
 import ast
 import json
 import time
@@ -23,6 +22,7 @@ from bayesmargin.models.medlda.documents import check_counts, keep_words, to_doc
 from bayesmargin.models.medlda.parameters import PASSES, TOTAL_ALPHA
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.settings import TOPIC_DECAY
+from options import command_line
 from reporting import RESULTS, print_table
 
 # Order in which the fifths are held out: the latest first.
@@ -104,7 +104,7 @@ def parse(text: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--set", nargs="*", action="append", default=[])
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--chains", type=int, default=2)

@@ -7,7 +7,6 @@ gain of two threads from the clock on the wall, in the round that other programs
 ``others`` is how many cores they kept busy meanwhile. The gain means nothing unless that is near 0.
 """
 
-import argparse
 import os
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
 from medlda_tools import Run, report, warm_up
+from options import command_line
 
 PUBLIC_PROGRAM = 1.1e6
 
@@ -72,7 +72,7 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     train = fetch_20newsgroups_counts()

@@ -3,16 +3,16 @@
 python benchmarks/medlda_topics.py [--topics 20 50 100 200 400] [--chains 3]
 """
 
-import argparse
 import time
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
 from medlda_tools import report
+from options import command_line
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = command_line(__doc__)
     parser.add_argument("--topics", type=int, nargs="+", default=[20, 50, 100, 200, 400])
     parser.add_argument("--chains", type=int, default=None, help="instead of the default")
     options = parser.parse_args()

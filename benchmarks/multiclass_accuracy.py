@@ -9,7 +9,6 @@ deviations and the ratio of variances. Met if the variance of the shared part is
 of the contrasts within 3% on average.
 """
 
-import sys
 import time
 import warnings
 from typing import Any
@@ -21,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.datasets import available, fetch_pendigits
 from bayesmargin.errors import ConvergenceWarning
+from options import chosen_sets
 from reporting import finish
 
 DRAWS = {"wine": 5000, "clouds": 3000, "digits": 500, "pendigits": 500}  # a chain of the reference
@@ -83,7 +83,7 @@ def main() -> None:
     }
     if available("pendigits"):
         sets["pendigits"] = lambda: fetch_pendigits(return_X_y=True)
-    table = [measure(name, *sets[name]()) for name in (sys.argv[1:] or sets)]
+    table = [measure(name, *sets[name]()) for name in chosen_sets(__doc__, sets)]
     finish("multiclass_accuracy", HEADER, table, all(row[-1] for row in table))
 
 

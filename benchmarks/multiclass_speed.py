@@ -24,6 +24,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import SSGNHT
+from options import no_options
 from reporting import finish
 
 ALLOWED = 2.0
@@ -95,4 +96,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     main()

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from options import command_line
+
 RESULTS = Path(__file__).parent / "results"
 COLUMNS = 100
 FILE_ROWS = 500_000
@@ -92,7 +94,7 @@ def run(folder: Path, limit: float | None, out: Path) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--gigabytes", type=float, default=8.0)
     parser.add_argument("--limit-gigabytes", type=float, default=None)
     parser.add_argument("--folder", type=Path, default=None, help="where to write (default: /tmp)")

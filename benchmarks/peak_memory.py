@@ -17,6 +17,7 @@ import warnings
 import numpy as np
 from scipy import sparse
 
+from options import command_line
 from reporting import finish
 
 WANTED = 1.3
@@ -85,7 +86,7 @@ def measure(name: str, shrink: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--shrink", type=int, default=1, help="divide the rows, for a first look")
     parser.add_argument("--case", default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()

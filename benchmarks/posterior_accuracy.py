@@ -9,7 +9,6 @@ variance ratio averaged over directions, and the worst marginal standard deviati
 effective draws a second (the fit of the anchor counted in) against a plain NumPy Gibbs sampler.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -24,7 +23,8 @@ from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import AugmentationGibbs, Auto
 from bayesmargin.sampling import sample
-from binary_sets import binary_sets
+from binary_sets import BINARY_SETS, binary_sets
+from options import chosen_sets
 from reporting import finish
 
 SWEEPS = {"breast_cancer": 40_000, "digits": 40_000, "a9a": 4_000, "ijcnn1": 6_000, "higgs": 8_000}
@@ -97,7 +97,7 @@ def compare(name: str, X: np.ndarray, y: np.ndarray) -> list[object]:
 
 if __name__ == "__main__":
     table = []
-    for name, (X, y, _, _) in binary_sets(sys.argv[1:]):
+    for name, (X, y, _, _) in binary_sets(chosen_sets(__doc__, BINARY_SETS)):
         table.append(compare(name, X, y))
         print(*table[-1], flush=True)
     finish("posterior_accuracy", HEADER, table, all(row[-1] for row in table))

@@ -1,21 +1,22 @@
 """Log loss of ``predict_proba`` against a calibrated ``LinearSVC``, from one fit without hold-out.
 
-python benchmarks/probabilities.py [set ...]
-"""
+    python benchmarks/probabilities.py [set ...]
 
-import sys
+Both take their default settings; the sets are those of ``posterior_accuracy.py``.
+"""
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.svm import LinearSVC
 
 from bayesmargin import BayesianLinearSVC
-from binary_sets import binary_sets
+from binary_sets import BINARY_SETS, binary_sets
+from options import chosen_sets
 from reporting import finish
 
 if __name__ == "__main__":
     table = []
-    for name, (X, y, X_test, y_test) in binary_sets(sys.argv[1:]):
+    for name, (X, y, X_test, y_test) in binary_sets(chosen_sets(__doc__, BINARY_SETS)):
         model = BayesianLinearSVC(random_state=0).fit(X, y)
         peer = CalibratedClassifierCV(LinearSVC(random_state=0)).fit(X, y)
         losses = [log_loss(y_test, one.predict_proba(X_test)) for one in (model, peer)]

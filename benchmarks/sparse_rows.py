@@ -6,7 +6,6 @@ problem of the shape of real-sim, and on one of a million features:
     python benchmarks/sparse_rows.py [--quick]
 """
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from bayesmargin.problem import Problem
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import SparseSource
 from bayesmargin.samplers import SSGLD
+from options import command_line
 
 RESULTS = Path(__file__).parent / "results"
 WANTED = {"real-sim shape": 8.0, "million features": 100.0, "imdb": 8.0}
@@ -101,7 +101,7 @@ def same_law(matrix, label, step: float, n_draws: int, thin: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command_line(__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller problems, for a first look")
     parser.add_argument("--skip-imdb", action="store_true")
     options = parser.parse_args()

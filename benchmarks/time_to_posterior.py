@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 
 from bayesmargin import BayesianLinearSVC
+from options import no_options
 from reporting import finish
 
 FIRST_FIT = """
@@ -70,6 +71,7 @@ def compile_costs() -> list[list[object]]:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     table = [million_rows(), *compile_costs()]
     header = ["what", "seconds", "beside", "figure", "allowed", "met"]
     finish("time_to_posterior", header, table, all(row[-1] for row in table))

@@ -10,7 +10,6 @@ the final fits and of all together are reported, each the best of some repetitio
 
 import json
 import resource
-import sys
 import time
 import warnings
 from functools import partial
@@ -23,6 +22,7 @@ from sklearn.svm import LinearSVC
 
 from bayesmargin import BayesianLinearSVC, datasets
 from bayesmargin.samplers import SSGNHT
+from options import chosen_sets
 
 RESULTS = Path(__file__).parent / "results"
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -128,7 +128,7 @@ def within(row: dict, tuning: bool) -> bool:
 
 
 def main() -> None:
-    names = sys.argv[1:] or ["reuters", "a9a", "imdb", "sector"]
+    names = chosen_sets(__doc__, ["reuters", "a9a", "imdb", "sector"])
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "wide_accuracy.json"
     table = json.loads(path.read_text()) if path.exists() else {}
