@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.arguments import require_count
 from bayesmargin.models.linear_predictions import LinearPredictions
-from bayesmargin.models.settings import require_count
 from bayesmargin.names import names_of
 from bayesmargin.posterior import Posterior
 from bayesmargin.reliability import curve_of, events_and_chances

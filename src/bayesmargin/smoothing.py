@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesmargin.arguments import require_positive
 from bayesmargin.problem import Problem, slacks
 from bayesmargin.types import FloatArray
 
@@ -22,8 +23,7 @@ LARGEST_GAP = {1: 0.25, 2: 3.0 / 16.0}  # times the half width
 
 
 def _checked(width: float, order: int) -> None:
-    if not 0.0 < width < np.inf:
-        raise ValueError(f"width={width!r} is not allowed: it is a positive finite number")
+    require_positive(width=width)
     if order not in LARGEST_GAP:
         raise ValueError(f"order={order!r} is not allowed: choose 1 (C1) or 2 (C2)")
 

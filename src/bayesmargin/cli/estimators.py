@@ -86,10 +86,10 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
 
 def require_allowed(estimator: Any) -> None:
     """Refuse values that the estimator would refuse, before data are read for it."""
+    from bayesmargin.arguments import require_positive
     from bayesmargin.models.infinite_svc.settings import check_settings
     from bayesmargin.models.medlda.parameters import check_parameters
     from bayesmargin.models.settings import check_linear_settings
-    from bayesmargin.samplers.base import require_positive
 
     checks: dict[str, Any] = {
         "BayesianLinearSVC": check_linear_settings,

@@ -5,6 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.arguments import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_given,
+    require_jobs,
+)
 from bayesmargin.progress import require_verbosity
 from bayesmargin.samplers import (
     SGHMC,
@@ -16,12 +23,6 @@ from bayesmargin.samplers import (
     LangevinMC,
     Sampler,
     SubgradientHMC,
-)
-from bayesmargin.samplers.base import (
-    require_choice,
-    require_count,
-    require_flag,
-    require_positive,
 )
 
 SAMPLERS: dict[str, type[Sampler]] = {
@@ -54,20 +55,6 @@ def resolve_sampler(sampler: Any) -> Sampler:
         f"sampler={sampler!r} is not allowed: choose one of {names}, or pass a sampler object "
         "such as bayesmargin.samplers.SSGNHT(step=0.1)"
     )
-
-
-def require_given(**values: Any) -> None:
-    """Raise a clear error for the first argument that is not a positive number, None included."""
-    for name, value in values.items():
-        if value is None:
-            raise ValueError(f"{name}=None is not allowed: it is a positive finite number")
-    require_positive(**values)
-
-
-def require_jobs(jobs: Any) -> None:
-    """Raise a clear error when a number of threads is neither None nor an integer but 0."""
-    if jobs is not None and (not isinstance(jobs, numbers.Integral) or jobs == 0):
-        raise ValueError(f"n_jobs={jobs!r} is not allowed: None, or an integer other than 0")
 
 
 def check_linear_settings(estimator: Any) -> Sampler:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.anchor.exact import complete_target, require_finite
+from bayesmargin.arguments import require_choice, require_flag, require_length
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.chains import TRACE_NAMES, Recorded
 from bayesmargin.errors import DivergenceError
@@ -23,13 +24,7 @@ from bayesmargin.samplers.augmentation_single import (
 )
 from bayesmargin.samplers.augmentation_variates import new_lanes
 from bayesmargin.samplers.augmentation_wide import frozen_argmax_sweep, sweep_by_rows
-from bayesmargin.samplers.base import (
-    Ensemble,
-    Sampler,
-    require_choice,
-    require_flag,
-    require_length,
-)
+from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.types import FloatArray
 
 FORMS = ("auto", "joint", "wide", "coordinate")

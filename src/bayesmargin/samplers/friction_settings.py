@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.samplers.base import require_choice, require_positive, require_real
+from bayesmargin.arguments import require_choice, require_positive, require_real
 from bayesmargin.samplers.friction import Friction
 from bayesmargin.samplers.injection import Alike, Balanced, injected
 from bayesmargin.samplers.stochastic import StochasticSampler

@@ -10,11 +10,7 @@ from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import exact_target, require_finite, safe_radius, unit_anchor
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.chains import Chain, collected, run_chains
-from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import (
-    Ensemble,
-    Sampler,
+from bayesmargin.arguments import (
     require_choice,
     require_counts,
     require_flag,
@@ -22,6 +18,9 @@ from bayesmargin.samplers.base import (
     require_positive,
     require_real,
 )
+from bayesmargin.chains import Chain, collected, run_chains
+from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.crossing import Crossing, crossing_dynamics, own_scratch
 from bayesmargin.samplers.hamiltonian import (
     STEP,

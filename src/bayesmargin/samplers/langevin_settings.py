@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.chains import Chain
-from bayesmargin.samplers.base import (
+from bayesmargin.arguments import (
     require_choice,
     require_counts,
     require_flag,
     require_positive,
     require_real,
 )
+from bayesmargin.chains import Chain
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.lazy import LazyState
 from bayesmargin.samplers.stochastic import StochasticSampler

@@ -11,17 +11,16 @@ from bayesmargin.anchor.exact import complete_target, require_finite
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.targets import PreparedTarget, anchored_target
-from bayesmargin.chains import Chain
-from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import (
-    Ensemble,
-    Sampler,
+from bayesmargin.arguments import (
     require_choice,
     require_count,
     require_length,
     require_positive,
     require_real,
 )
+from bayesmargin.chains import Chain
+from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
 from bayesmargin.samplers.stochastic import around
 from bayesmargin.state import initial_state

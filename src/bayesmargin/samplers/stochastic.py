@@ -15,19 +15,18 @@ from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.rowstates import row_states
 from bayesmargin.anchor.screening import SCREEN
 from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, anchored_target, plain_target
-from bayesmargin.chains import Chain
-from bayesmargin.checks import gradient_variances
-from bayesmargin.coordinates import n_positions
-from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import (
-    Ensemble,
-    Sampler,
+from bayesmargin.arguments import (
     require_choice,
     require_counts,
     require_flag,
     require_length,
     require_positive,
 )
+from bayesmargin.chains import Chain
+from bayesmargin.checks import gradient_variances
+from bayesmargin.coordinates import n_positions
+from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.shared_chain import SharedChain, blocks_of
 from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.state import initial_state

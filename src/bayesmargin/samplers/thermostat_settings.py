@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bayesmargin.samplers.base import require_choice, require_positive
+from bayesmargin.arguments import require_choice, require_positive
 from bayesmargin.samplers.injection import injected
 from bayesmargin.samplers.stochastic import STRIDE, StochasticSampler
 from bayesmargin.samplers.thermostat import (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bayesmargin.samplers.base import require_positive
+from bayesmargin.arguments import require_positive
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.saving.fingerprint import data_fingerprint, settings_fingerprint
 

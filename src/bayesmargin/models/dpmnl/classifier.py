@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesmargin.arguments import require_count, require_given
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
 from bayesmargin.models.dpmnl.resolution import least_log_variances
@@ -26,7 +27,6 @@ from bayesmargin.models.mixtures.convergence import (
 )
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
 from bayesmargin.models.mixtures.threads import run_chains
-from bayesmargin.models.settings import require_count, require_given
 from bayesmargin.models.watching import Watched, watched
 from bayesmargin.progress import Progress, progress_for
 from bayesmargin.random import spawn_generators

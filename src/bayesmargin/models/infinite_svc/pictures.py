@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.arguments import require_count
 from bayesmargin.inputs import plain_labels
 from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
 from bayesmargin.models.infinite_svc.co_clustering import row_numbers
-from bayesmargin.models.settings import require_count
 from bayesmargin.types import FloatArray, IntArray
 
 

@@ -3,6 +3,14 @@
 import math
 from typing import Any
 
+from bayesmargin.arguments import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_given,
+    require_jobs,
+    require_positive,
+)
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.prediction import RULES
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
@@ -10,8 +18,6 @@ from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 from bayesmargin.models.mixtures.classifier import check_sweeps
-from bayesmargin.models.settings import require_count, require_flag, require_given, require_jobs
-from bayesmargin.samplers.base import require_choice, require_positive
 
 CALIBRATED = "calibrated"  # the rule "probability", then a link
 PREDICTIONS = (CALIBRATED, *RULES)

@@ -7,11 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesmargin.arguments import (
+    require_choice,
+    require_count,
+    require_given,
+    require_jobs,
+    require_positive,
+)
 from bayesmargin.errors import CapacityWarning
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.medlda.labels import LabelCode
-from bayesmargin.models.settings import require_count, require_given, require_jobs
-from bayesmargin.samplers.base import require_choice, require_positive
 from bayesmargin.types import IntArray
 
 METHODS = ("ssgrld", "gibbs", "pa")

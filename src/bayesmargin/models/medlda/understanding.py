@@ -7,10 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.arguments import require_count
 from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, diagnose, topic_traces
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.posterior import TopicPosterior
-from bayesmargin.models.settings import require_count
 from bayesmargin.names import names_of
 from bayesmargin.random import spawn_generators
 from bayesmargin.types import FloatArray
