@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesmargin.compiling import jit
 from bayesmargin.errors import DivergenceError
-from bayesmargin.state import State, advance
+from bayesmargin.state import advance
 from bayesmargin.target import Target, Workspace
 from bayesmargin.types import FloatArray, IntArray
 
@@ -91,7 +91,7 @@ class Chain(Recorded):
 
     dynamics: Any
     target: Target
-    state: State
+    state: Any  # a State, or what else the dynamics moves
     work: Workspace
     rng: np.random.Generator
     draws: list[FloatArray] = field(default_factory=list)

@@ -105,15 +105,14 @@ class LiveBar:
             TextColumn("{task.fields[detail]}"),
             console=console,
         )
-        self.tasks: dict[str, object] = {}
+        self.tasks: dict[str, Any] = {}
 
     def update(self, stage: str, done: int, total: int, detail: str) -> None:
         """Move the bar of a stage."""
         detail = detail[: self.room]
         if stage not in self.tasks:
             self.tasks[stage] = self.bars.add_task(stage, total=total, detail=detail)
-        task = self.tasks[stage]
-        self.bars.update(task, completed=done, total=total, detail=detail)  # type: ignore[arg-type]
+        self.bars.update(self.tasks[stage], completed=done, total=total, detail=detail)
 
     def __enter__(self) -> "LiveBar":
         self.bars.start()

@@ -1,6 +1,5 @@
 """Readers of the file formats: svmlight, GML word lists, tables; each error names file and line."""
 
-import bz2
 import gzip
 import lzma
 import zlib
@@ -12,9 +11,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from bayesmargin.compressed import open_bytes
 from bayesmargin.datasets.cache import Arrays
-
-_OPENERS: dict[str, Any] = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
 
 
 class DataFormatError(ValueError):
@@ -28,9 +26,8 @@ class DataFormatError(ValueError):
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading bytes, decompressed according to its suffix."""
-    opener = _OPENERS.get(path.suffix, open)
     try:
-        with opener(path, "rb") as stream:
+        with open_bytes(path) as stream:
             yield stream
     except (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError) as error:
         raise _damaged(path, error) from error

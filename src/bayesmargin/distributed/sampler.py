@@ -121,11 +121,11 @@ class DistributedSampler(Sampler):
                 "anchor_passes": anchor.iterations,
             },
             temperature=lambda noise, trace: inner.temperature(
-                inner.last_step(step, chains),  # type: ignore[arg-type]
+                inner.last_step(step, chains),
                 noise,
                 trace,
             ),
-            draw_weights=inner.draw_weights(step, chains),  # type: ignore[arg-type]
+            draw_weights=inner.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,
             restart=restart,
             step_is_given=inner.step is not None,

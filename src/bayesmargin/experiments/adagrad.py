@@ -67,7 +67,7 @@ def run(setup: Setup) -> Result:
         best = search(grid, data, setup.choose(0.6, 2.0), setup.seed)
         facts["search_seconds"] += best.seconds
         key = "adagrad" if name == "AdaGrad" else "decay"
-        facts[f"{key}_step"] = best.best.step  # type: ignore[attr-defined]
+        facts[f"{key}_step"] = best.best.step
         found[name] = [
             follow(best.best, problem, judge, seconds, seed, 10)
             for seed in range(setup.seed, setup.seed + n_seeds)

@@ -68,7 +68,7 @@ def run(setup: Setup) -> Result:
                             "sampler": name,
                             "batch": size,
                             "seed": seed,
-                            "step": found.best.step,  # type: ignore[attr-defined]
+                            "step": found.best.step,
                             "accuracy": GUESS if curve.diverged else curve.last,
                             "diverged": curve.diverged,
                             "draws": curve.draws[-1] if curve.draws else 0,

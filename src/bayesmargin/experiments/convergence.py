@@ -125,7 +125,7 @@ def _samplers(
             grid, data, brief, setup.seed, thin, lasting=seconds, survivors=setup.choose(1, 3)
         )
         facts["search_seconds"] += best.seconds
-        facts[f"{key}_{name.lower()}_step"] = best.best.step  # type: ignore[attr-defined]
+        facts[f"{key}_{name.lower()}_step"] = best.best.step
         result[name] = best.best
     return result | untuned(batches["SRWM"])
 

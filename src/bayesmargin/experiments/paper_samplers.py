@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bayesmargin.experiments.drawing import OURS
 from bayesmargin.samplers import SSGLD, SSGNHT, AugmentationGibbs, AusterityMetropolis, Sampler
 from bayesmargin.samplers.auto import Auto
+from bayesmargin.samplers.stochastic import StochasticSampler
 
 PROPOSAL_DEVIATION = 0.1  # of SRWM: variance 0.01
 ADAGRAD_STEPS = (0.03, 0.1, 0.3, 1.0, 3.0)
@@ -13,7 +14,7 @@ DECAY_STEPS = (1e-3, 3e-3, 1e-2, 3e-2)
 DECAY_EXPONENTS = (1 / 6, 1 / 3, 1 / 2)
 
 
-def adagrad(step: float, batch: int, lazy: bool = False) -> Sampler:
+def adagrad(step: float, batch: int, lazy: bool = False) -> SSGLD:
     """SSGLD with AdaGrad in raw coordinates, no control variates.
 
     The scale takes in a gradient before the step that it serves: a first step without any scale
@@ -30,7 +31,7 @@ def adagrad(step: float, batch: int, lazy: bool = False) -> Sampler:
     )
 
 
-def decaying(step: float, exponent: float, batch: int) -> Sampler:
+def decaying(step: float, exponent: float, batch: int) -> SSGLD:
     """SSGLD whose step decays polynomially, ``b = 1``."""
     return SSGLD(
         step=step,
@@ -42,7 +43,7 @@ def decaying(step: float, exponent: float, batch: int) -> Sampler:
     )
 
 
-def thermostat(step: float, batch: int) -> Sampler:
+def thermostat(step: float, batch: int) -> SSGNHT:
     """SSGNHT by Euler steps in raw coordinates, no control variates."""
     return SSGNHT(
         step=step,
@@ -53,7 +54,7 @@ def thermostat(step: float, batch: int) -> Sampler:
     )
 
 
-def candidates(name: str, batch: int, sparse: bool) -> Sequence[Sampler]:
+def candidates(name: str, batch: int, sparse: bool) -> Sequence[StochasticSampler]:
     """Grid of one of the paper's stochastic samplers."""
     if name == "SSGLD":
         return [adagrad(step, batch, sparse) for step in ADAGRAD_STEPS]

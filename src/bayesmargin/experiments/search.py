@@ -8,19 +8,19 @@ import numpy as np
 from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.experiments.curves import Judge, follow
 from bayesmargin.experiments.linear_problems import LinearSet
-from bayesmargin.samplers import Sampler
+from bayesmargin.samplers.stochastic import StochasticSampler
 
 
 class Found(NamedTuple):
     """The best candidate, every candidate with its score, and the processor seconds it took."""
 
-    best: Sampler
+    best: StochasticSampler
     scores: list[float]
     seconds: float
 
 
 def search(
-    candidates: Sequence[Sampler],
+    candidates: Sequence[StochasticSampler],
     data: LinearSet,
     seconds: float,
     seed: int,
@@ -52,7 +52,12 @@ def search(
 
 
 def _survives(
-    candidate: Sampler, data: LinearSet, judge: Judge, seconds: float, seeds: range, thin: int
+    candidate: StochasticSampler,
+    data: LinearSet,
+    judge: Judge,
+    seconds: float,
+    seeds: range,
+    thin: int,
 ) -> bool:
     """Whether several chains stay finite; with more rows than in the search, gradients are larger.
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.compressed import OPENERS
 from bayesmargin.rows.files import MEMORY, FileRows, NpyRows, mapped_array
 from bayesmargin.rows.parquet import ParquetRows
 from bayesmargin.rows.parquet_files import SUFFIXES
-from bayesmargin.rows.svmlight import OPENERS, SvmlightRows
+from bayesmargin.rows.svmlight import SvmlightRows
 
 TABLES = (".csv", ".tsv", ".tab")
 

@@ -4,8 +4,6 @@ Text is slow to read, and a fit reads its rows several times. The file is theref
 piece by piece, into a binary file in the temporary folder, which is removed with the object.
 """
 
-import bz2
-import gzip
 import lzma
 import os
 import tempfile
@@ -19,13 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.compiling import jit
+from bayesmargin.compressed import open_bytes
 from bayesmargin.errors import DataError
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.svmlight_text import Lines, read_lines
 from bayesmargin.storage import draws_folder
 from bayesmargin.types import IntArray
 
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".lzma": lzma.open}
 LARGEST = float(np.nextafter(2.0**128 - 2.0**103, 0.0))  # finite when rounded to single precision
 ENTRY = np.dtype([("column", np.int32), ("value", np.float32)])
 
@@ -50,7 +48,7 @@ class SvmlightRows(FileRows):
         self._cleanup = weakref.finalize(self, self.binary.unlink, missing_ok=True)
         lengths, labels, largest, line = [], [], -1, 0
         try:
-            with os.fdopen(handle, "wb") as out, _opened(path) as text:
+            with os.fdopen(handle, "wb") as out, open_bytes(path) as text:
                 for lines in _line_pieces(path, text, max(1 << 16, memory // 16)):
                     part = _parsed(path, lines, line)
                     entries = np.empty(len(part.columns), dtype=ENTRY)
@@ -121,10 +119,6 @@ def _copy_rows(there, begin, bounds, entries):  # type: ignore[no-untyped-def]
     for i in range(begin.shape[0]):
         for k in range(bounds[i + 1] - bounds[i]):
             entries[bounds[i] + k] = there[begin[i] + k]
-
-
-def _opened(path: Path) -> BinaryIO:
-    return OPENERS.get(path.suffix.lower(), open)(path, "rb")  # type: ignore[operator]
 
 
 def _line_pieces(path: Path, text: BinaryIO, size: int) -> Iterator[bytes]:

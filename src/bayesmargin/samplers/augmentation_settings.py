@@ -41,8 +41,14 @@ def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
         blocks = in_single(blocks)
     label = problem.sign.astype(np.int32) if problem.is_binary else problem.label.astype(np.int32)
     prior, size, real = problem.prior, problem.n_weights, blocks.values.dtype
-    gaussian = isinstance(prior, GaussianBelief)
-    full = gaussian and prior.precision.ndim == 2  # type: ignore[union-attr]
+    matrix: FloatArray = np.empty((0, 0))
+    inverse_scale: FloatArray = np.empty(0)
+    if isinstance(prior, GaussianBelief):
+        mean = np.array(prior.mean, dtype=float)
+        if prior.precision.ndim == 2:
+            matrix = np.ascontiguousarray(prior.precision)
+    else:
+        mean, inverse_scale = np.zeros(size), 1.0 / np.broadcast_to(prior.scale, (size,))
     return Augmented(
         blocks=blocks,
         label=blocked(blocks, label),
@@ -50,14 +56,10 @@ def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
         heavy=heavy_limit(blocks),
         margin=float(problem.margin),
         n_classes=problem.n_blocks,
-        mean=np.array(prior.mean, dtype=float) if gaussian else np.zeros(size),  # type: ignore[union-attr]
-        matrix=np.ascontiguousarray(prior.precision) if full else np.empty((0, 0)),  # type: ignore[union-attr]
-        inverse_scale=np.empty(0) if gaussian else _inverse_scale(problem),
+        mean=mean,
+        matrix=matrix,
+        inverse_scale=inverse_scale,
     )
-
-
-def _inverse_scale(problem: Problem) -> FloatArray:
-    return 1.0 / np.broadcast_to(problem.prior.scale, (problem.n_weights,))  # type: ignore[union-attr]
 
 
 def gibbs_state(
@@ -67,8 +69,9 @@ def gibbs_state(
     count, _, size = target.blocks.values.shape
     in_lanes = target.blocks.values.dtype == np.float32
     prior = problem.prior
-    diagonal = isinstance(prior, GaussianBelief) and prior.precision.ndim == 1
-    precision = prior.precision if diagonal else np.ones(problem.n_weights)  # type: ignore[union-attr]
+    precision: FloatArray = np.ones(problem.n_weights)
+    if isinstance(prior, GaussianBelief) and prior.precision.ndim == 1:
+        precision = prior.precision
     state = GibbsState(
         weights=np.array(weights, dtype=float),
         precision=np.array(precision, dtype=float),

@@ -42,7 +42,7 @@ WATCHED = 7.0  # standard deviations by which an option may lag at the anchor an
 
 def step_of(chain: Chain) -> float:
     """The step of a chain, at most a whole trajectory where kinks are crossed."""
-    step = float(chain.state.tuning[STEP])  # type: ignore[attr-defined]
+    step = float(chain.state.tuning[STEP])
     return min(step, chain.dynamics.length) if isinstance(chain.dynamics, Crossing) else step
 
 
@@ -53,7 +53,7 @@ class TunedChain(Chain):
         """Drop the draws made so far, and keep the step from now on."""
         super().forget()
         if self.state.clock[2] == 1:
-            freeze_step(self.state.tuning)  # type: ignore[attr-defined]
+            freeze_step(self.state.tuning)
             self.state.clock[2] = 0
 
 
@@ -169,7 +169,7 @@ class HamiltonianSampler(Sampler):
                     f"the energy of the target is {value} where chain {k} starts: rows, costs, "
                     "margin and prior must give a finite number"
                 )
-            chains.append(TunedChain(dynamics, target, state, work, rng))  # type: ignore[arg-type]
+            chains.append(TunedChain(dynamics, target, state, work, rng))
         return chains
 
     def _place(

@@ -13,7 +13,6 @@ from bayesmargin.arguments import (
     require_positive,
     require_real,
 )
-from bayesmargin.chains import Chain
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.lazy import LazyState
 from bayesmargin.samplers.stochastic import StochasticSampler
@@ -122,12 +121,12 @@ class SSGLD(StochasticSampler):
             return Constant(float(step))
         return Polynomial(float(step), float(self.offset), float(self.exponent))
 
-    def last_step(self, step: float, chains: Sequence[Chain]) -> float:
+    def last_step(self, step: float, chains: Sequence[Any]) -> float:
         """Step of the schedule at the chains' clock."""
         times = np.array([_iterations(chains[0])])
         return float(step_sizes(self._schedule(step), times)[0])
 
-    def mean_scale(self, chains: Sequence[Chain]) -> float:
+    def mean_scale(self, chains: Sequence[Any]) -> float:
         """Mean of ``1/(regularizer + sqrt(moment))``, one without a learned scale."""
         scaling = self.dynamics(1.0, 1).preconditioner
         if isinstance(scaling, Unscaled):
@@ -136,7 +135,7 @@ class SSGLD(StochasticSampler):
         return float(np.mean(1.0 / (scaling.regularizer + np.sqrt(moments))))
 
     def draw_weights(
-        self, step: float, chains: Sequence[Chain]
+        self, step: float, chains: Sequence[Any]
     ) -> Callable[[int, int], FloatArray] | None:
         """Squares of the steps at which the draws were made, for decaying steps."""
         if self.schedule == "constant":

@@ -89,16 +89,16 @@ class StochasticSampler(Sampler):
         """
         raise TypeError("a concrete sampler is needed")
 
-    def last_step(self, step: float, chains: Sequence[Chain]) -> float:
+    def last_step(self, step: float, chains: Sequence[Any]) -> float:
         """Step at which the chains have arrived, for schedules that change it."""
         return step
 
-    def mean_scale(self, chains: Sequence[Chain]) -> float:
+    def mean_scale(self, chains: Sequence[Any]) -> float:
         """Mean over weights of the scale that a preconditioner has learned."""
         return 1.0
 
     def draw_weights(
-        self, step: float, chains: Sequence[Chain]
+        self, step: float, chains: Sequence[Any]
     ) -> Callable[[int, int], FloatArray] | None:
         """Weights of draws made at unequal steps, from their number and spacing."""
         return None

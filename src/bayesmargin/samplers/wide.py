@@ -277,11 +277,11 @@ def wide_ensemble(
         info=info,
         target=prepared.target,
         temperature=lambda noise, trace: sampler.temperature(
-            sampler.last_step(step, chains),  # type: ignore[arg-type]
+            sampler.last_step(step, chains),
             noise,
             trace,
         ),
-        draw_weights=sampler.draw_weights(step, chains),  # type: ignore[arg-type]
+        draw_weights=sampler.draw_weights(step, chains),
         restart=restart if whitened else None,
         step_is_given=sampler.step is not None,
         movable=False,

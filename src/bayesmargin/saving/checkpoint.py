@@ -6,6 +6,7 @@ the disk.
 """
 
 import copy
+import secrets
 import threading
 import time
 import warnings
@@ -75,7 +76,7 @@ class Checkpoint(Interruptible):
         self.path = Path(path)
         self.every = float(every)
         self.interrupted = self.stopped = False
-        self._facts = {"data": data, "settings": settings}
+        self._facts: dict[str, Any] = {"data": data, "settings": settings}
         self._lock = threading.Lock()
         self._pause, self._warned = 0.0, False
         self._folder = StateFolder(self.path)
@@ -83,7 +84,7 @@ class Checkpoint(Interruptible):
         if found is None:
             self.state = None
             if random_state is None:
-                random_state = int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+                random_state = secrets.randbits(128)
             # Spawning changes a generator: the checkpoint keeps it as it was.
             self._seed = copy.deepcopy(random_state)
             self.random_state = random_state
@@ -134,12 +135,12 @@ class Checkpoint(Interruptible):
         self._folder.write(self._facts, self._seed, state, fixed)
 
     def _require_same(self, document: Any) -> None:
-        mine, theirs = self._facts["settings"], document["settings"]
+        mine: dict[str, Any] = self._facts["settings"]
+        theirs: dict[str, Any] = document["settings"]
         if mine != theirs:
-            names = [key for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]  # type: ignore[attr-defined,dict-item]
+            names = [key for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]
             told = ", ".join(
-                f"{key}={theirs.get(key)!s:.60} (now {mine.get(key)!s:.60})"  # type: ignore[attr-defined]
-                for key in names[:5]
+                f"{key}={theirs.get(key)!s:.60} (now {mine.get(key)!s:.60})" for key in names[:5]
             )
             raise CheckpointError(
                 f"the checkpoint {self.path} belongs to other settings: {told}. Use these, remove "

@@ -123,8 +123,8 @@ def parts_of(value: Any, entry: Entry) -> dict[str, Any]:
     """Fields of an instance of a class of the whitelist."""
     if dataclasses.is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    if isinstance(value, tuple):
-        return dict(value._asdict())  # type: ignore[attr-defined]
+    if hasattr(value, "_asdict"):  # a NamedTuple
+        return dict(value._asdict())
     held, known = set(vars(value)), {*entry.attributes, *entry.dropped}
     if held != known:
         raise TypeError(

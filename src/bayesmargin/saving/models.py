@@ -94,7 +94,7 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
                 "estimator": name,
                 "settings": told,
             }
-            offsets = write_netcdf(file, variables, attrs)  # type: ignore[arg-type]
+            offsets = write_netcdf(file, variables, attrs)
         files[DRAWS] = file.facts()
         for key, document in extras.items():
             with hashing(draft / f"{key}.json") as file:

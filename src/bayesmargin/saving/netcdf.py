@@ -9,7 +9,7 @@ what is read back for a saved model is only a range of bytes whose checksum has 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -145,8 +145,15 @@ def _header(
     )
 
 
+class Sink(Protocol):
+    """A file to write to, or what stands before one."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write all of ``data``; return how many bytes that are."""
+
+
 def write_netcdf(
-    file: BinaryIO, variables: Sequence[Variable], attrs: Mapping[str, str]
+    file: Sink, variables: Sequence[Variable], attrs: Mapping[str, str]
 ) -> dict[str, int]:
     """Write the variables; return where in the file the values of each begin."""
     # Only the last variable may be larger than four gigabytes.

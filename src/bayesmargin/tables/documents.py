@@ -1,7 +1,5 @@
 """Documents: one a line of a text file, or one a file in a folder for each class."""
 
-import bz2
-import gzip
 import lzma
 import os
 import zlib
@@ -9,18 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
+from bayesmargin.compressed import open_bytes
 from bayesmargin.errors import DataError
 from bayesmargin.tables.labels import whole_numbers
 from bayesmargin.tables.table import Table, count
 from bayesmargin.tables.text import decoded, split_lines
 
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
 
 def read_lines(path: Path, label_first: bool, labelled: bool) -> Table:
     """One document a line; with ``label_first`` a line is a label, a tab and the document."""
     try:
-        with OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:  # type: ignore[operator]
+        with open_bytes(path) as file:
             lines = split_lines(_decoded(file.read(), path))
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
