@@ -33,10 +33,23 @@ def names_of(names: Any, count: int, what: str) -> list[str]:
                 f"to {count - 1}, each once"
             )
         return [str(name) for name in sorted(names, key=names.__getitem__)]
-    listed = [str(name) for name in names]
-    if len(listed) != count:
-        raise ValueError(f"{what} holds {len(listed)} names, but {count} are needed")
-    return listed
+    found = [str(name) for name in names]
+    if len(found) != count:
+        raise ValueError(f"{what} holds {len(found)} names, but {count} are needed")
+    return found
+
+
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """Names in quotation marks, the first few of many.
+
+    Examples
+    --------
+    >>> from bayesmargin.names import listed
+    >>> listed(["moon", "tide", "star"], most=2)
+    "'moon', 'tide' and 1 more"
+    """
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def learn_columns(estimator: Any, count: int, names: Sequence[str] | None) -> None:

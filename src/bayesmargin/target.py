@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, implements, jit
 from bayesmargin.coordinates import n_positions, pull_back, to_weights
-from bayesmargin.hinge import multiclass_log_psi, still_wins, winner
+from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, still_wins, winner
 from bayesmargin.priors import prior_energy, prior_gradient
 from bayesmargin.rows.layout import (
     DenseRows,
@@ -156,9 +156,9 @@ def _add_binary(hinge, rows, block, scale, work):  # type: ignore[no-untyped-def
 
 
 @implements(row_log_psi, BinaryHinge, borrows=True)
-def _binary_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
-    slack = hinge.slack[index] - hinge.sign[index] * row_dot(rows, index, weights)
-    return -hinge.cost[index] * max(0.0, slack)
+def _binary_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-untyped-def]
+    score = row_dot(rows, index, weights)
+    return binary_log_psi(hinge.cost[index], hinge.slack[index], hinge.sign[index], score)
 
 
 @borrowing_jit

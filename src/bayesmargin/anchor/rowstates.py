@@ -14,6 +14,8 @@ from bayesmargin.rows.blocks import block_sum, narrow_blas
 from bayesmargin.rows.files import FileSource
 from bayesmargin.types import FloatArray, IntArray
 
+WAY = 1.2  # of a trajectory in any direction: 1.5, which it lasts, times the mean of |N(0, 1)|
+
 
 class RowStates(NamedTuple):
     """States at the anchor of the rows ``place``, those whose kink is in reach.
@@ -50,8 +52,8 @@ class RowStates(NamedTuple):
         return roughness(self.distance, self.reach)
 
     def crossings(self) -> float:
-        """Kinks that a trajectory of HMC crosses, about: its length times their densities."""
-        return 1.2 * float(normal_density(self.distance).sum())
+        """Kinks that a trajectory of HMC crosses, about: its way times their densities."""
+        return WAY * float(normal_density(self.distance).sum())
 
 
 def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:

@@ -10,11 +10,12 @@ from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.types import FloatArray
 
 
-def interleaved(vector: FloatArray, n_blocks: int) -> FloatArray:
-    """Reorder weights from classes one after another to features one after another."""
+def interleaved(weights: FloatArray, n_blocks: int) -> FloatArray:
+    """Reorder the last axis from classes one after another to features one after another."""
     if n_blocks == 1:
-        return vector
-    return np.ascontiguousarray(vector.reshape(n_blocks, -1).T).ravel()
+        return weights
+    parts = weights.reshape(*weights.shape[:-1], n_blocks, -1)
+    return np.swapaxes(parts, -1, -2).reshape(weights.shape)
 
 
 def by_class(weights: FloatArray, n_blocks: int) -> FloatArray:

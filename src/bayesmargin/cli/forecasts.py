@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import listed, word
+from bayesmargin.names import listed
+from bayesmargin.tables.table import word
 
 
 def forecast(estimator: Any, X: Any) -> dict[str, Any]:

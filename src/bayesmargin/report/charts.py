@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesmargin.report.frame import Frame, limits, picture, text_width
+from bayesmargin.report.frame import COLOURS, Frame, limits, picture, text_width
 from bayesmargin.report.markup import Markup, join, number, short, tag
 from bayesmargin.types import FloatArray
 
@@ -30,7 +30,7 @@ def traces(
         tag(
             "path",
             d=frame.path((kept + first).tolist(), line[kept].tolist()),
-            class_=f"line c{k % 8} dash{k % 4}",
+            class_=f"line c{k % len(COLOURS)} dash{k % 4}",
             data_tip=f"chain {k + 1}: mean {number(line.mean())}, sd {number(line.std())}",
         )
         for k, line in enumerate(chains)

@@ -9,6 +9,12 @@ from bayesmargin.report.markup import MINUS, Markup, join, number, tag
 
 WIDTH = 420
 LARGEST = 1.25  # times its own size is a picture shown at the most: its text is that of tables then
+# Colours of classes and chains, readable on light and dark ground; the style sheet has the same,
+# --c0 to --c7.
+COLOURS = (
+    (37, 99, 235), (217, 119, 6), (5, 150, 105), (190, 24, 93),
+    (124, 58, 237), (2, 132, 199), (101, 163, 13), (185, 28, 28),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

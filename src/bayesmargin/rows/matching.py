@@ -3,11 +3,9 @@
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import learn_columns
+from bayesmargin.names import learn_columns, listed
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.svmlight import SvmlightRows
-
-MOST_NAMES = 8  # columns that a message names
 
 
 def matched_rows(rows: FileRows, estimator: Any, reset: bool) -> FileRows:
@@ -50,15 +48,9 @@ def _disagreement(rows: FileRows, estimator: Any, names: list[str], missing: lis
     assert rows.feature_names is not None
     wanted = set(names)
     unexpected = [name for name in rows.feature_names if name not in wanted]
-    instead = f"; it has {_listed(unexpected)}, unknown to the model" if unexpected else ""
+    instead = f"; it has {listed(unexpected)}, unknown to the model" if unexpected else ""
     return (
-        f"{rows.path} lacks {_listed(missing)} of the {len(names)} columns that "
+        f"{rows.path} lacks {listed(missing)} of the {len(names)} columns that "
         f"{type(estimator).__name__} was fitted on{instead}: rename or add columns (their order "
         "does not matter)"
     )
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
-    return shown if more <= 0 else f"{shown} and {more} more"

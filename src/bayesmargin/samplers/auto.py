@@ -12,8 +12,6 @@ from bayesmargin.samplers.stochastic import TRAJECTORY
 from bayesmargin.samplers.thermostat_settings import SSGNHT
 from bayesmargin.samplers.wide_start import is_wide
 
-LENGTH = 1.5  # of trajectories
-
 
 @dataclass(frozen=True)
 class Auto(Sampler):
@@ -52,5 +50,5 @@ def kinks_are_sharp(ensemble: Ensemble, n_weights: int) -> bool:
     keep the energy well enough. Crossing takes two passes' time for every kink.
     """
     rough = ensemble.info["roughness"]
-    leaps = LENGTH * max(3.0 * rough, np.sqrt(n_weights * rough))
+    leaps = SubgradientHMC.length * max(3.0 * rough, np.sqrt(n_weights * rough))
     return bool(2.0 * (TRAJECTORY + ensemble.info["kinks_crossed"]) < leaps)

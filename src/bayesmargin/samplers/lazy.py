@@ -28,6 +28,7 @@ from bayesmargin.types import FloatArray, IntArray
 
 # Columns of the table of coordinates: all that a jump reads and writes is one cache line.
 WEIGHT, MARK, SPREAD, REST, METRIC, PRECISION, MOMENT, DATA = range(8)
+LARGEST_SQUARE = 1e200  # of all weights, in units nobody knows; beyond it the chain has diverged
 
 
 class LazyDynamics(NamedTuple):
@@ -203,7 +204,7 @@ def lazy_record(dynamics, target, state, rng, thin, out):  # type: ignore[no-unt
     for j in range(out.shape[0]):
         out[j] = state.table[j, WEIGHT]
         square += out[j] * out[j]
-    return 1 if square < 1e200 else 0
+    return 1 if square < LARGEST_SQUARE else 0
 
 
 def lazy_state(

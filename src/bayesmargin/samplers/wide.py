@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesmargin.anchor.targets import PreparedTarget
 from bayesmargin.anchor.wide import WideAnchor
-from bayesmargin.anchor.wide_order import by_class
+from bayesmargin.anchor.wide_order import by_class, interleaved
 from bayesmargin.chains import TRACE_NAMES, Recorded, equally_weighted, record
 from bayesmargin.coordinates import fill_weights, positions_from
 from bayesmargin.errors import DivergenceError
@@ -195,12 +195,7 @@ class WideDraws:
         return self._positions(chosen)[None], self._positions(self.moments()[0][None])[0]
 
     def _positions(self, weights: FloatArray) -> FloatArray:
-        wide = weights.astype(float)
-        blocks = self.n_blocks
-        if blocks > 1:
-            parts = wide.reshape(len(wide), blocks, -1)
-            wide = np.ascontiguousarray(np.swapaxes(parts, 1, 2)).reshape(wide.shape)
-        return positions_from(self.coordinates, wide)
+        return positions_from(self.coordinates, interleaved(weights.astype(float), self.n_blocks))
 
 
 def weights_by_class(prepared: PreparedTarget, n_blocks: int) -> Callable[[FloatArray], FloatArray]:

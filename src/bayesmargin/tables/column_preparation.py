@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
+from bayesmargin.names import listed
 from bayesmargin.tables.column_kinds import (
     Column,
     as_numbers,
@@ -17,7 +18,7 @@ from bayesmargin.tables.column_kinds import (
 )
 from bayesmargin.tables.preparation import Preparation
 from bayesmargin.tables.strays import all_numbers, refuse_strays
-from bayesmargin.tables.table import Table, count, listed
+from bayesmargin.tables.table import Table, count
 
 MISSING = ("error", "median", "drop")
 WIDE = 200  # columns of the matrix from which it is sparse, when categories make most of them

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count, listed
+from bayesmargin.names import listed
+from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count
 
 CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
 WORDS = ("string", "large_string", "string_view")  # types of Arrow

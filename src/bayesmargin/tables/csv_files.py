@@ -14,13 +14,14 @@ from typing import Any
 
 from bayesmargin.errors import DataError
 from bayesmargin.inputs import is_number
+from bayesmargin.names import listed
 from bayesmargin.tables.dialect import (
     SEPARATORS,
     separator_of,
     with_decimal_points,
     with_long_numbers,
 )
-from bayesmargin.tables.table import brief, count, listed
+from bayesmargin.tables.table import brief, count
 from bayesmargin.tables.text import COMPRESSED, UTF_16
 
 MISSING = (  # the words that pandas takes for missing values

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.table import count, listed
+from bayesmargin.names import listed
+from bayesmargin.tables.table import count
 
 FEWEST_NUMBERS = 20  # different ones, from which a column is one of numbers
 MOST_STRAYS = 0.1  # of its different values

@@ -1,6 +1,5 @@
 """What a reader gives: rows of one of three kinds, their labels and their names."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -168,12 +167,6 @@ def word(value: Any) -> str:
 def count(number: int, what: str) -> str:
     """A number with its noun: ``1 row``, ``2,000 rows``."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def listed(names: Sequence[Any], most: int = 8) -> str:
-    """Names in quotation marks, the first few of many."""
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def brief(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.report.context import Context, HeldOut
-from bayesmargin.report.frame import Frame, picture, text_width
+from bayesmargin.report.frame import COLOURS, Frame, picture, text_width
 from bayesmargin.report.markup import Markup, figure, join, note, percent, short, tag
 from bayesmargin.report.plane import Plane, plane_of
 from bayesmargin.report.png import data_uri
@@ -16,11 +16,6 @@ MOST_POINTS = 500
 MOST_ROWS = 5000  # that the principal components are computed from
 NAMED_SHARE = 0.01  # of the picture that a region needs to get its name written in
 SHAPES = 6
-# Colours of classes, readable on light and dark ground; the style sheet has the same, --c0 to --c7.
-COLOURS = (
-    (37, 99, 235), (217, 119, 6), (5, 150, 105), (190, 24, 93),
-    (124, 58, 237), (2, 132, 199), (101, 163, 13), (185, 28, 28),
-)  # fmt: skip
 
 
 def write(context: Context) -> Markup | None:
@@ -124,7 +119,8 @@ def _dots(context: Context, held: HeldOut, frame: Frame, points: FloatArray) -> 
         tip = f"{short(held.ids[k], 30)}: {short(name, 30)}, predicted {short(answer, 30)} ({sure})"
         wrong = " wrong" if held.predicted[k] != codes[k] else ""
         path = _shape(int(codes[k]), frame.x(points[k, 0]), frame.y(points[k, 1]))
-        marks.append(tag("path", d=path, class_=f"point f{int(codes[k]) % 8}{wrong}", data_tip=tip))
+        kind = f"point f{int(codes[k]) % len(COLOURS)}{wrong}"
+        marks.append(tag("path", d=path, class_=kind, data_tip=tip))
     return join(marks)
 
 
@@ -192,7 +188,7 @@ def _legend(context: Context, held: HeldOut) -> Markup:
     present = [int(k) for k in np.unique(codes) if k >= 0]
     items = []
     for k in present:
-        mark = tag("path", d=_shape(k, 8, 8), class_=f"point f{k % 8}")
+        mark = tag("path", d=_shape(k, 8, 8), class_=f"point f{k % len(COLOURS)}")
         sample = tag("svg", mark, viewBox="0 0 16 16", class_="legend-mark", aria_hidden="true")
         items.append(tag("li", sample, short(context.class_names[k], 30)))
     return tag("ul", *items, class_="legend")
