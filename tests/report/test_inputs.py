@@ -60,6 +60,18 @@ def test_the_path_may_come_first(model, rows, tmp_path):
             call()
 
 
+def test_a_class_of_the_users_own_has_the_page_of_its_parent(model, rows, tmp_path):
+    class HouseModel(BayesianLinearSVC):
+        """A model that somebody derived."""
+
+    own = HouseModel(**model.get_params())
+    vars(own).update(vars(model))
+    page = text_of(write_report(own, tmp_path / "own.html", rows))
+    assert "HouseModel report" in page
+    usual = text_of(write_report(model, tmp_path / "usual.html", rows))
+    assert page.replace("HouseModel", "BayesianLinearSVC") == usual
+
+
 @pytest.mark.parametrize("change", [slice(0, 50), slice(0, 74)])
 def test_labels_of_other_rows_are_refused(model, rows, change, tmp_path):
     X, y = rows

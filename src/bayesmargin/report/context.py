@@ -69,9 +69,14 @@ class Context:
 
 def kind_of(estimator: Any) -> str:
     """Which report an estimator gets."""
+    return KINDS[family_of(estimator)]
+
+
+def family_of(estimator: Any) -> str:
+    """Name of the estimator of this library that it is, or derives from."""
     for ancestor in type(estimator).__mro__:
         if ancestor.__name__ in KINDS:
-            return KINDS[ancestor.__name__]
+            return ancestor.__name__
     raise TypeError(
         f"no report can be written about a {type(estimator).__name__}: it takes a fitted "
         f"{', '.join(KINDS)} (of a pipeline pass the last step, and data that went through the "

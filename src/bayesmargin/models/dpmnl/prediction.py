@@ -21,6 +21,7 @@ from bayesmargin.models.dpmnl.state import (
     fill_log_classes,
     log_density,
 )
+from bayesmargin.models.mixtures.components import Component
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -34,6 +35,11 @@ class Draw(NamedTuple):
     log_weight: FloatArray
     experts: Experts
     base: Hyper | None = None
+
+    def components(self) -> list[Component]:
+        """All but the one to come."""
+        pairs = zip(self.experts.population, self.experts.coefficients, strict=True)
+        return [Component(int(size), weights) for size, weights in pairs][:-1]
 
 
 def take_draw(chain: Chain, columns: IntArray | None = None, features: int | None = None) -> Draw:

@@ -31,6 +31,7 @@ from bayesmargin.models.infinite_svc.experts import fill_scores, vote
 from bayesmargin.models.infinite_svc.features import fill_features, log_growth
 from bayesmargin.models.infinite_svc.gaussian import joining, surely_below
 from bayesmargin.models.infinite_svc.state import Base, Components, Hinge
+from bayesmargin.models.mixtures.components import Component
 from bayesmargin.models.mixtures.threads import pool_for
 from bayesmargin.types import FloatArray, IntArray
 
@@ -47,6 +48,11 @@ class Draw(NamedTuple):
     height: FloatArray  #: (K + 1,) log of weight times density at the centre
     form: FloatArray  #: (K + 1, F)
     weights: FloatArray  #: (K, R, n)
+
+    def components(self) -> list[Component]:
+        """All but the empty one, in the order of their numbers."""
+        pairs = zip(self.population[:-1], self.weights, strict=True)
+        return [Component(int(size), weights) for size, weights in pairs]
 
 
 def take_draw(components: Components, empty: Components, concentration: float) -> Draw:

@@ -1,9 +1,8 @@
 """Components of an infinite mixture: how many, how large, and what their experts look at."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from bayesmargin.models.mixtures.components import Component, kept_draws
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -22,13 +21,6 @@ from bayesmargin.types import FloatArray
 MOST_EXPERTS = 20
 MOST_SIZES = 40
 WEIGHTS = 12
-
-
-class Expert(NamedTuple):
-    """One component of the last draw: its rows and its weights (class row, feature)."""
-
-    size: int
-    weights: FloatArray
 
 
 def write(context: Context) -> Markup | None:
@@ -68,18 +60,12 @@ def _number(counts: FloatArray) -> Markup:
 
 def sizes_by_rank(context: Context) -> FloatArray:
     """Sizes of the components, largest first, (draw, rank); zero where there is none."""
-    lines = [np.sort(sizes)[::-1] for sizes in _populations(context)]
+    draws = [draw.components() for draw in kept_draws(context.estimator)]
+    lines = [sorted((float(one.size) for one in draw), reverse=True) for draw in draws]
     table = np.zeros((len(lines), max(len(line) for line in lines)))
     for row, line in zip(table, lines, strict=True):
         row[: len(line)] = line
     return table
-
-
-def _populations(context: Context) -> list[FloatArray]:
-    estimator = context.estimator
-    if hasattr(estimator, "component_sizes"):
-        return [np.asarray(sizes, dtype=float) for sizes in estimator.component_sizes()]
-    return [np.asarray(draw.experts.population[:-1], dtype=float) for draw in estimator._draws]
 
 
 def _sizes(context: Context) -> Markup:
@@ -99,20 +85,9 @@ def _sizes(context: Context) -> Markup:
     )
 
 
-def last_experts(context: Context) -> list[Expert]:
-    """Components of the last draw, largest first."""
-    draw = context.estimator._draws[-1]
-    if hasattr(draw, "experts"):
-        weights, sizes = draw.experts.coefficients, draw.experts.population
-        experts = [Expert(int(n), np.asarray(w)) for n, w in zip(sizes, weights, strict=True)][:-1]
-    else:
-        pairs = zip(draw.population, draw.weights, strict=False)
-        experts = [Expert(int(n), np.asarray(w)) for n, w in pairs]
-    return sorted(experts, key=lambda expert: -expert.size)
-
-
 def _experts(context: Context) -> Markup:
-    experts = last_experts(context)
+    last = kept_draws(context.estimator)[-1]
+    experts = sorted(last.components(), key=lambda expert: -expert.size)
     total = max(1, sum(expert.size for expert in experts))
     panels = []
     for k, expert in enumerate(experts[:MOST_EXPERTS]):
@@ -131,7 +106,7 @@ def _experts(context: Context) -> Markup:
     )
 
 
-def _weights(context: Context, expert: Expert) -> Markup:
+def _weights(context: Context, expert: Component) -> Markup:
     features = [*context.feature_names, "(intercept)"]
     values = expert.weights
     if len(values) > 1:

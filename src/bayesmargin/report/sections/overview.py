@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import bayesmargin
-from bayesmargin.report.context import Context
+from bayesmargin.models.mixtures.components import kept_draws
+from bayesmargin.report.context import Context, family_of
 from bayesmargin.report.markup import (
     Markup,
     details,
@@ -38,7 +39,7 @@ def write(context: Context) -> Markup:
     rows = [[name, value] for name, value in facts(context)]
     settings = list(_settings(context.estimator))
     parts = [
-        tag("p", MODELS.get(context.model_name, "")),
+        tag("p", MODELS[family_of(context.estimator)]),
         table("Facts of the fit", ["fact", "value"], rows, plain=True),
         *(note(remark) for remark in context.remarks),
         details(
@@ -102,7 +103,7 @@ def _draws(context: Context) -> str:
         chains = estimator.posterior_
         return f"{len(chains)} sets of topics, {len(chains[0].coef)} draws each"
     chains = np.atleast_2d(estimator.n_components_)
-    kept = len(estimator._draws) // len(chains)
+    kept = len(kept_draws(estimator)) // len(chains)
     count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
     return f"{count}, {kept} kept of {chains.shape[1]:,} sweeps after burn-in"
 
