@@ -11,7 +11,7 @@ from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import exact_target, safe_radius
 from bayesmargin.compiling import jit
 from bayesmargin.random import spawn_generators
-from bayesmargin.samplers import SubgradientHMC, hamiltonian_settings, options
+from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
 from bayesmargin.samplers.crossing import crossing_dynamics, crossing_time, flow
 from bayesmargin.samplers.hamiltonian import (
     Hamiltonian,
@@ -141,7 +141,7 @@ def test_tabulated_products_bend_as_a_pass_over_the_rows_does(n_classes, prior, 
 def test_options_that_are_not_watched_cost_acceptance_alone(name, draw, monkeypatch):
     """Kinks half a standard deviation away are crossed unseen, and the law is still exact."""
     monkeypatch.setattr(options, "TABULATED", 0)
-    monkeypatch.setattr(hamiltonian_settings, "WATCHED", 0.5)
+    monkeypatch.setattr(hamiltonian_chains, "WATCHED", 0.5)
     problem = PROBLEMS[name]()
     sampler = SubgradientHMC(crossing=True, step=0.7)
     ensemble = sampler.start(problem, spawn_generators(0, 2))

@@ -1,0 +1,210 @@
+"""What samplers along trajectories share: a mass, chains that tune their step, where they start."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from bayesmargin.anchor import fit_anchor
+from bayesmargin.anchor.exact import exact_target, require_finite, safe_radius, unit_anchor
+from bayesmargin.anchor.gaussian import GaussianAnchor
+from bayesmargin.anchor.targets import PreparedTarget
+from bayesmargin.arguments import require_choice, require_length, require_positive, require_real
+from bayesmargin.chains import Chain, collected, run_chains
+from bayesmargin.problem import Problem
+from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.crossing import Crossing, own_scratch
+from bayesmargin.samplers.hamiltonian import (
+    STEP,
+    Hamiltonian,
+    energy_in_reach,
+    freeze_step,
+    hamiltonian_state,
+)
+from bayesmargin.samplers.mass import given_mass, mass_factor
+from bayesmargin.samplers.stochastic import around
+from bayesmargin.target import Target, workspace
+from bayesmargin.types import FloatArray
+
+MASSES = ("anchor", "dense", "diagonal", "identity")
+WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another
+WARMUP = 300
+WATCHED = 7.0  # standard deviations by which an option may lag at the anchor and still be watched
+
+
+def step_of(chain: Chain) -> float:
+    """The step of a chain, at most a whole trajectory where kinks are crossed."""
+    step = float(chain.state.tuning[STEP])
+    return min(step, chain.dynamics.length) if isinstance(chain.dynamics, Crossing) else step
+
+
+class TunedChain(Chain):
+    """A chain whose step is tuned until the draws of its warm-up are dropped."""
+
+    def forget(self) -> None:
+        """Drop the draws made so far, and keep the step from now on."""
+        super().forget()
+        if self.state.clock[2] == 1:
+            freeze_step(self.state.tuning)
+            self.state.clock[2] = 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HamiltonianSampler(Sampler):
+    """What the two samplers have in common; see :class:`.SubgradientHMC` for the parameters."""
+
+    step: float | None = None
+    mass: str | FloatArray = "anchor"
+    target_acceptance: float = 0.8
+    burn_in: int | None = None
+    thin: int | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(step=self.step)
+        require_length(self.burn_in, self.thin)
+        if isinstance(self.mass, str):
+            require_choice("mass", self.mass, MASSES)
+        else:
+            object.__setattr__(self, "mass", given_mass(self.mass))
+        require_real(target_acceptance=self.target_acceptance)
+        if not 0.0 < self.target_acceptance < 1.0:
+            raise ValueError(
+                f"target_acceptance={self.target_acceptance!r} is not allowed: it lies in (0, 1)"
+            )
+        if self.burn_in == 0 and self.step is None:
+            raise ValueError("burn_in=0 leaves no time to tune the step: give a step")
+
+    def _key(self) -> tuple[Any, ...]:
+        """Settings in a form that can be compared: an array is its shape and its numbers."""
+        values = [getattr(self, one.name) for one in fields(self)]
+        plain = [(v.shape, *v.flat) if isinstance(v, np.ndarray) else v for v in values]
+        return (type(self), *plain)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HamiltonianSampler) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    @property
+    def _anchored(self) -> bool:
+        """Whether the mass is that of the Gaussian anchor."""
+        return isinstance(self.mass, str) and self.mass == "anchor"
+
+    def dynamics(
+        self, radius: float, target: Target, within: float = np.inf
+    ) -> Hamiltonian | Crossing:
+        """Compiled dynamics of one chain; ``within`` bounds what is watched for kinks."""
+        raise TypeError("a concrete sampler is needed")
+
+    def proposed_thin(self, n_weights: int) -> int:
+        """Iterations between draws when none are given."""
+        return 1
+
+    def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Prepare target and mass, and place one chain a generator on it."""
+        require_finite(problem)
+        size = problem.n_weights
+        if not isinstance(self.mass, str):
+            factor = mass_factor(self.mass)
+            if len(factor) != size:
+                raise ValueError(
+                    f"mass has {len(factor)} rows and the problem has {size} weights (intercepts "
+                    "and classes included)"
+                )
+            return self._place(problem, generators, unit_anchor(factor), None)
+        if self.mass == "anchor":
+            return self._place(problem, generators, fit_anchor(problem, generators[-1]), None)
+        factor = np.eye(size) if self.mass == "dense" else np.ones(size)
+        anchor, starts = unit_anchor(factor), None
+        if self.mass != "identity":
+            for length in WINDOWS:
+                anchor, starts = self._learn_mass(problem, generators, anchor, starts, length)
+        return self._place(problem, generators, anchor, starts)
+
+    def _learn_mass(
+        self,
+        problem: Problem,
+        generators: Sequence[np.random.Generator],
+        anchor: GaussianAnchor,
+        starts: FloatArray | None,
+        length: int,
+    ) -> tuple[GaussianAnchor, FloatArray]:
+        """Anchor whose covariance is that of the draws of one window, and where the chains are."""
+        prepared = exact_target(problem, anchor, safe_radius(problem.n_weights))
+        chains = self._chains(prepared, generators, starts, tune=True)
+        run_chains(chains, length, 1, None)
+        draws, _ = collected(chains)
+        late = draws[:, length // 2 :].reshape(-1, draws.shape[-1])
+        moved = around(problem, anchor, prepared, late)
+        last = prepared.weights(draws[:, -1]) - moved.mean
+        if moved.factor.ndim == 1:
+            return moved, last / moved.factor
+        return moved, np.linalg.solve(moved.factor, last.T).T
+
+    def _chains(
+        self,
+        prepared: PreparedTarget,
+        generators: Sequence[np.random.Generator],
+        starts: FloatArray | None,
+        tune: bool,
+    ) -> list[TunedChain]:
+        target = prepared.target
+        size = target.drift.shape[0]
+        step = self.step or 0.5 * size**-0.25
+        shared = self.dynamics(safe_radius(size), target, WATCHED if self._anchored else np.inf)
+        chains = []
+        for k, rng in enumerate(generators[:-1]):
+            position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
+            dynamics = own_scratch(shared)
+            work = workspace(target, np.float64)
+            state = hamiltonian_state(position, float(step), tune)
+            value = energy_in_reach(target, state.position, dynamics.radius, work)
+            if not np.isfinite(value):
+                raise ValueError(
+                    f"the energy of the target is {value} where chain {k} starts: rows, costs, "
+                    "margin and prior must give a finite number"
+                )
+            chains.append(TunedChain(dynamics, target, state, work, rng))
+        return chains
+
+    def _place(
+        self,
+        problem: Problem,
+        generators: Sequence[np.random.Generator],
+        anchor: GaussianAnchor,
+        starts: FloatArray | None,
+    ) -> Ensemble:
+        prepared = exact_target(problem, anchor, safe_radius(problem.n_weights))
+        chains = self._chains(prepared, generators, starts, tune=self.step is None)
+
+        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
+            moved = anchor if positions is None else around(problem, anchor, prepared, positions)
+            return self._place(problem, generators, moved, None)
+
+        def facts(trace: FloatArray) -> dict[str, Any]:
+            return {
+                "acceptance": float(trace[..., 1].mean()),
+                "step": float(np.mean([step_of(chain) for chain in chains])),
+                "divergent_trajectories": int(sum(chain.state.clock[1] for chain in chains)),
+            }
+
+        return Ensemble(
+            chains=chains,
+            weights=prepared.weights,
+            thin=self.thin or self.proposed_thin(problem.n_weights),
+            warmup=WARMUP if self.burn_in is None else self.burn_in,
+            adaptive=self.thin is None and self.burn_in is None,
+            info={
+                "sampler": type(self).__name__,
+                "mass": self.mass if isinstance(self.mass, str) else "given",
+                "rows_in_reach": prepared.n_rows_used,
+                "anchor_passes": anchor.iterations,
+            },
+            target=prepared.target,
+            facts=facts,
+            restart=restart if self._anchored else None,
+            exact=True,
+            raw=not isinstance(self.mass, str) or self.mass in ("diagonal", "identity"),
+        )
