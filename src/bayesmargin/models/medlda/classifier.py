@@ -1,27 +1,16 @@
 """The scikit-learn estimator for max-margin topic models."""
 
-from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 
-from bayesmargin.distributed import is_collection
 from bayesmargin.models.medlda.answers import AnswersMixin
-from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.interruption import warn_of_interrupt
-from bayesmargin.models.medlda.labels import LabelCode, learn_code
-from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
-from bayesmargin.models.medlda.posterior import stack_coef
-from bayesmargin.models.medlda.reading import read_training
-from bayesmargin.models.medlda.resuming import require_same_model
-from bayesmargin.models.medlda.training import Training
+from bayesmargin.models.medlda.fitting import FittingMixin
 from bayesmargin.models.medlda.understanding import UnderstandingMixin
-from bayesmargin.saving.mixin import SavedMixin
 
 
 class MedLDAClassifier(
-    SavedMixin,
+    FittingMixin,
     UnderstandingMixin,
     AnswersMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -194,121 +183,6 @@ class MedLDAClassifier(
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
-
-    def fit(self, X: Any, y: Any = None) -> "MedLDAClassifier":
-        """Sample topics and weights from documents and labels.
-
-        Ctrl-C in the second half of the chains ("pa": at any time) keeps the draws made so far
-        (:class:`~bayesmargin.errors.InterruptedWarning`); earlier, or with a checkpoint to go on
-        from, it ends the fit.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or Dask collection of shape (documents, vocabulary)
-            Word counts. Documents of a Dask collection stay on the workers.
-        y : array of labels, or 0/1 indicator matrix of shape (documents, L)
-        """
-        check_parameters(self)
-        if is_collection(X):
-            from bayesmargin.distributed.medlda import fit_documents
-
-            return self._finish(fit_documents(self, X, y), links=True)
-        documents, y = read_training(self, X, y)
-        with self._checkpointing(documents, y) as checkpoint:
-            code = learn_code(y)
-            signs = code.signs(y, all_of_them=True)
-            training = self._begin(code, len(signs), checkpoint.random_state, signs)
-            try:
-                training.run(self, documents, signs, checkpoint)
-            finally:
-                training.close()
-            return self._finish(training, links=True)
-
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> "MedLDAClassifier":
-        """Go on with further documents: one pass over them in minibatches, in random order.
-
-        Fewer than a minibatch make a shorter step, and documents that are all empty change nothing,
-        unless they are the first. Ctrl-C is heeded after the minibatch under way, so that the model
-        holds what it has learned until then.
-
-        Parameters
-        ----------
-        classes : array, needed in the first call unless ``y`` is an indicator matrix
-            Every label that may ever come.
-        """
-        check_parameters(self)
-        if self.method == "gibbs":
-            raise ValueError(
-                "method='gibbs' samples all documents together and has no partial_fit: use fit, or "
-                "method='ssgrld' or 'pa'"
-            )
-        if is_collection(X):
-            from bayesmargin.distributed.medlda import partition_pairs
-
-            return self.fit_stream(partition_pairs(X, y), classes)
-        first = not hasattr(self, "_training")
-        documents, y = read_training(self, X, y, reset=first)
-        if first:
-            if classes is None and np.ndim(y) == 1:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            size = stream_size(self, documents.n_documents)
-            training = self._begin(learn_code(y, classes), size, self.random_state)
-        else:
-            training = self._training
-            training.n_threads = count_threads(self.n_jobs)
-            require_same_model(self, self.posterior_[0].n_topics, classes)
-        signs = training.code.signs(y)
-        if len(documents.words) == 0:  # nothing is learned from empty documents
-            return self
-        try:
-            complete = training.take_in(self, documents, signs)
-        finally:
-            training.close()
-        self._finish(training)
-        if not complete:
-            raise KeyboardInterrupt
-        return self
-
-    def fit_stream(
-        self, batches: Iterable[tuple[Any, Any]], classes: Any = None
-    ) -> "MedLDAClassifier":
-        """Learn from an iterator of ``(X, y)`` pairs, each passed to :meth:`partial_fit`."""
-        number = 0
-        for number, pair in enumerate(batches, 1):
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ValueError(
-                    f"part {number} of batches is a {type(pair).__name__} and not a pair (X, y)"
-                )
-            self.partial_fit(*pair, classes)
-        if number == 0 and not hasattr(self, "_training"):
-            raise ValueError(
-                "batches held no part: an iterator that was read before is empty, make it anew"
-            )
-        return self
-
-    def _begin(self, code: LabelCode, size: int, random_state: Any, signs: Any = None) -> Training:
-        resolved = resolve(self, code.n_classifiers, size, signs)
-        threads = count_threads(self.n_jobs)
-        return Training(self, resolved, code, self.n_features_in_, threads, random_state)
-
-    def _finish(self, training: Training, links: bool = False) -> "MedLDAClassifier":
-        """Show what was learned; ``links``, after a fit, says to learn probabilities at once."""
-        self._training = training
-        self.classes_ = training.code.classes
-        self.posterior_ = [learner.posterior for learner in training.learners]
-        self._first = self.posterior_[: len(training.columns)]
-        self.coef_ = stack_coef(self._first)
-        self._n_features_out = sum(posterior.n_topics for posterior in self._first)
-        self._link = None  # learned when it is asked for, should Ctrl-C come now
-        if links and not self.posterior_[0].interrupted:
-            self._link = training.link()
-        elif links:
-            warn_of_interrupt(self.posterior_[0], self.method)
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit was completed: one that failed leaves the number of columns behind."""
-        return hasattr(self, "_training")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
