@@ -112,10 +112,8 @@ class DrawnCorpus:
         model = MedLDAClassifier(n_topics=n_topics, n_chains=1, n_passes=1, random_state=seed).fit(
             counts, self.labels
         )
-        (posterior,) = model.posterior_
-        n_draws = len(posterior.topics)
-        self.shares, _ = model._infer(counts, n_draws)
-        self.cumulative = np.cumsum(posterior.mean_topics(n_draws), axis=1)
+        self.shares = model.transform(counts)
+        self.cumulative = np.cumsum(model.topics_, axis=1)
 
     def draw(self, n_documents: int) -> tuple[sp.csr_matrix, IntArray]:
         """Counts and labels of fresh documents."""
