@@ -87,15 +87,16 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
 def require_allowed(estimator: Any) -> None:
     """Refuse values that the estimator would refuse, before data are read for it."""
     from bayesmargin.arguments import require_positive
-    from bayesmargin.models.infinite_svc.settings import check_settings
+    from bayesmargin.models.dpmnl import settings as dpmnl
+    from bayesmargin.models.infinite_svc import settings as infinite
     from bayesmargin.models.medlda.parameters import check_parameters
     from bayesmargin.models.settings import check_linear_settings
 
     checks: dict[str, Any] = {
         "BayesianLinearSVC": check_linear_settings,
         "MedLDAClassifier": check_parameters,
-        "InfiniteSVC": check_settings,
-        "DPMNLClassifier": lambda model: model._check(),
+        "InfiniteSVC": infinite.check_settings,
+        "DPMNLClassifier": dpmnl.check_settings,
     }
     try:
         checks[type(estimator).__name__](estimator)

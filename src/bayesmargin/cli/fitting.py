@@ -61,7 +61,7 @@ def run_fit(request: FitRequest, output: Output) -> int:
         interrupted = _sample(estimator, material, request, output)
     seconds = time.perf_counter() - began
     document = _finish(estimator, material, request, seconds)
-    _say(estimator, document, output)
+    _say(document, output)
     if interrupted:
         output.warn(f"{request.output} holds the draws made until the interrupt{_resume(request)}")
     output.answer({**document, "interrupted": interrupted})
@@ -81,7 +81,7 @@ def gather(request: FitRequest, estimator: Any) -> Material:
     asked = request.absolute()
     reading = Reading.from_json({**request.reading, "labels": request.labels})
     if request.as_is:
-        return _gather_as_is(request, reading, estimator)
+        return _gather_as_is(request, reading)
     stamps = stamps_of(asked.data, asked.labels)
     table = read_table(request.data, reading)
     preparation = make_preparation(request, table.kind)
@@ -127,7 +127,7 @@ def split_table(table: Any, share: float, seed: int) -> tuple[Any, Any]:
     return table.take(kept), (table.take(held) if len(held) else None)
 
 
-def _gather_as_is(request: FitRequest, reading: Any, estimator: Any) -> Material:
+def _gather_as_is(request: FitRequest, reading: Any) -> Material:
     from bayesmargin.cli.as_is import open_as_is
 
     if request.model != "linear":
@@ -224,7 +224,7 @@ def score(estimator: Any, rows: Rows) -> dict[str, float]:
     return scores(truth, *judge(estimator, rows.X))
 
 
-def _say(estimator: Any, document: dict[str, Any], output: Output) -> None:
+def _say(document: dict[str, Any], output: Output) -> None:
     rows, classes = document["rows"], document["classes"]
     output.line(
         f"{document['estimator']} on {rows['training']:,} rows, {document['features']:,} features, "

@@ -137,7 +137,7 @@ class HamiltonianSampler(Sampler):
         run_chains(chains, length, 1, None)
         draws, _ = collected(chains)
         late = draws[:, length // 2 :].reshape(-1, draws.shape[-1])
-        moved = around(problem, anchor, prepared, late)
+        moved = around(anchor, prepared, late)
         last = prepared.weights(draws[:, -1]) - moved.mean
         if moved.factor.ndim == 1:
             return moved, last / moved.factor
@@ -180,7 +180,7 @@ class HamiltonianSampler(Sampler):
         chains = self._chains(prepared, generators, starts, tune=self.step is None)
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            moved = anchor if positions is None else around(problem, anchor, prepared, positions)
+            moved = anchor if positions is None else around(anchor, prepared, positions)
             return self._place(problem, generators, moved, None)
 
         def facts(trace: FloatArray) -> dict[str, Any]:

@@ -256,7 +256,9 @@ def _infinite(model: Any, features: int, n_classes: int) -> None:
 
 
 def _dpmnl(model: Any, features: int, n_classes: int) -> None:
-    model._check()
+    from bayesmargin.models.dpmnl.settings import check_settings
+
+    check_settings(model)
     _require_array(model._scaling.centre, [features], "f", "scaling")
     _require_array(model._scaling.width, [features], "f", "scaling")
     _require(len(model._draws) > 0, "draws")

@@ -7,14 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesmargin.arguments import require_count, require_given
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
 from bayesmargin.models.dpmnl.resolution import least_log_variances
 from bayesmargin.models.dpmnl.resuming import Record, state_of, take_up
+from bayesmargin.models.dpmnl.settings import check_settings
 from bayesmargin.models.mixtures.classifier import (
     MixtureClassifier,
-    check_sweeps,
     cluster_count,
     kept_sweeps,
 )
@@ -120,14 +119,6 @@ class DPMNLClassifier(MixtureClassifier):
         self.checkpoint_every = checkpoint_every
         self.verbose = verbose
 
-    def _check(self) -> int:
-        """Check the parameters and return the burn-in."""
-        for name in ("n_draws", "n_auxiliary", "n_leapfrog"):
-            require_count(name, getattr(self, name), 1)
-        require_count("split_merge", self.split_merge, 0)
-        require_given(step=self.step)
-        return check_sweeps(self)[1]
-
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
 
@@ -142,7 +133,7 @@ class DPMNLClassifier(MixtureClassifier):
         y : array of shape (n_samples,)
             Class labels.
         """
-        burn_in = self._check()
+        burn_in = check_settings(self)
         X, y, labels = self._read_training(X, y)
         self.__dict__.pop("n_components_", None)  # not fitted, should this one be cut short
         begin = time.perf_counter()
