@@ -87,11 +87,6 @@ class HamiltonianSampler(Sampler):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    @property
-    def _anchored(self) -> bool:
-        """Whether the mass is that of the Gaussian anchor."""
-        return isinstance(self.mass, str) and self.mass == "anchor"
-
     def dynamics(
         self, radius: float, target: Target, within: float = np.inf
     ) -> Hamiltonian | Crossing:
@@ -137,7 +132,7 @@ class HamiltonianSampler(Sampler):
         run_chains(chains, length, 1, None)
         draws, _ = collected(chains)
         late = draws[:, length // 2 :].reshape(-1, draws.shape[-1])
-        moved = around(anchor, prepared, late)
+        moved = around(problem, anchor, prepared, late)
         last = prepared.weights(draws[:, -1]) - moved.mean
         if moved.factor.ndim == 1:
             return moved, last / moved.factor
@@ -153,7 +148,8 @@ class HamiltonianSampler(Sampler):
         target = prepared.target
         size = target.drift.shape[0]
         step = self.step or 0.5 * size**-0.25
-        shared = self.dynamics(safe_radius(size), target, WATCHED if self._anchored else np.inf)
+        anchored = isinstance(self.mass, str) and self.mass == "anchor"
+        shared = self.dynamics(safe_radius(size), target, WATCHED if anchored else np.inf)
         chains = []
         for k, rng in enumerate(generators[:-1]):
             position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
@@ -180,7 +176,7 @@ class HamiltonianSampler(Sampler):
         chains = self._chains(prepared, generators, starts, tune=self.step is None)
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            moved = anchor if positions is None else around(anchor, prepared, positions)
+            moved = anchor if positions is None else around(problem, anchor, prepared, positions)
             return self._place(problem, generators, moved, None)
 
         def facts(trace: FloatArray) -> dict[str, Any]:
@@ -204,7 +200,7 @@ class HamiltonianSampler(Sampler):
             },
             target=prepared.target,
             facts=facts,
-            restart=restart if self._anchored else None,
+            restart=restart if isinstance(self.mass, str) and self.mass == "anchor" else None,
             exact=True,
             raw=not isinstance(self.mass, str) or self.mass in ("diagonal", "identity"),
         )

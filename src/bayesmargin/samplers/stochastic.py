@@ -180,7 +180,7 @@ class StochasticSampler(Sampler):
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
             moved = anchor
             if positions is not None and anchor is not None:
-                moved = around(anchor, prepared, positions)
+                moved = around(problem, anchor, prepared, positions)
             return self._place(problem, generators, moved, 0.5 * shrink if smaller else shrink)
 
         batch_size = int(prepared.target.strata.take.sum())
@@ -216,7 +216,7 @@ class StochasticSampler(Sampler):
 
 
 def around(
-    anchor: GaussianAnchor, prepared: PreparedTarget, positions: FloatArray
+    problem: Problem, anchor: GaussianAnchor, prepared: PreparedTarget, positions: FloatArray
 ) -> GaussianAnchor:
     """Anchor re-estimated from draws, whatever rotation the target used."""
     basis = getattr(prepared.coordinates, "basis", None)
