@@ -27,7 +27,7 @@ from bayesmargin.problem import Problem, slacks
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
-from bayesmargin.supervisor import MAX_EXTENSIONS, MAX_RESTARTS, Supervisor
+from bayesmargin.supervisor import Supervisor
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.verdict import Watched, biased, diagnose, lacking, lopsided, warn_of
@@ -52,6 +52,7 @@ def _attempt(
 ) -> tuple[Ensemble, Watched, FloatArray, float, SteinCheck] | None:
     """Sample and check; None when the draws are poor and the ensemble has a fallback."""
     fallback = ensemble.fallback
+    supervisor.begin(ensemble)
     try:
         ensemble, watched, trace = supervisor.sample(supervisor.warm_up(ensemble))
     except DivergenceError as error:
@@ -59,18 +60,7 @@ def _attempt(
             raise
         supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
         return None
-    noise, stein = 0.0, SteinCheck(0.0, np.inf)
-    if ensemble.checks is not None:
-        noise, stein = ensemble.checks(watched.positions, rng)
-    elif ensemble.target is not None:
-        work = workspace(ensemble.target, working_type(ensemble.target))
-        checked, centre = ensemble.kept.checked() if ensemble.kept else (watched.positions, None)
-        noise = gradient_noise(ensemble.target, checked, work, rng)
-        stein = stein_check(ensemble.target, checked, work, rng, centre, ensemble.n_directions)
-        if ensemble.exact and biased(stein):
-            problem, seen = supervisor.problem, spread_draws(checked, min(FEW, stein.n_draws))
-            slack = slacks(problem, ensemble.weights(seen))
-            stein = stein.beside_walls(slack, problem.cost, problem.n_weights)
+    noise, stein = _checked(supervisor.problem, ensemble, watched, rng)
     may_hand_over = fallback is not None and not supervisor.interrupted
     step = float(ensemble.info["step"]) if may_hand_over else 0.0
     kick = step * np.sqrt(stein.force)
@@ -85,6 +75,25 @@ def _attempt(
         supervisor.notes.append(f"handed over to the exact sampler ({found})")
         return None
     return ensemble, watched, trace, noise, stein
+
+
+def _checked(
+    problem: Problem, ensemble: Ensemble, watched: Watched, rng: np.random.Generator
+) -> tuple[float, SteinCheck]:
+    """Gradient noise and bias of the draws, as far as there is a target to measure them with."""
+    if ensemble.checks is not None:
+        return ensemble.checks(watched.positions, rng)
+    if ensemble.target is None:
+        return 0.0, SteinCheck(0.0, np.inf)
+    work = workspace(ensemble.target, working_type(ensemble.target))
+    draws, centre = ensemble.kept.checked() if ensemble.kept else (watched.positions, None)
+    noise = gradient_noise(ensemble.target, draws, work, rng)
+    stein = stein_check(ensemble.target, draws, work, rng, centre, ensemble.n_directions)
+    if ensemble.exact and biased(stein):
+        seen = spread_draws(draws, min(FEW, stein.n_draws))
+        slack = slacks(problem, ensemble.weights(seen))
+        stein = stein.beside_walls(slack, problem.cost, problem.n_weights)
+    return noise, stein
 
 
 def sample(
@@ -108,14 +117,9 @@ def sample(
     journal.begin_run()
     supervisor = Supervisor(problem, n_draws, n_jobs, progress, journal, glance)
     ensemble = supervisor.prepare(sampler, generators)
-    if ensemble.fallback is not None:
-        supervisor.max_restarts = supervisor.max_extensions = 1
-        supervisor.may_hand_over = True
     outcome = _attempt(supervisor, ensemble, generators[-1])
     if outcome is None:
         assert ensemble.fallback is not None
-        supervisor.max_restarts, supervisor.max_extensions = MAX_RESTARTS, MAX_EXTENSIONS
-        supervisor.restarts, supervisor.may_hand_over = 0, False
         outcome = _attempt(supervisor, ensemble.fallback(), generators[-1])
         assert outcome is not None
     ensemble, watched, trace, noise, stein = outcome

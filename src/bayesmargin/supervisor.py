@@ -55,6 +55,12 @@ class Supervisor:
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
 
+    def begin(self, ensemble: Ensemble) -> None:
+        """Set how often chains are mended: once where another sampler stands ready instead."""
+        self.restarts, self.may_hand_over = 0, ensemble.fallback is not None
+        self.max_restarts = 1 if self.may_hand_over else MAX_RESTARTS
+        self.max_extensions = 1 if self.may_hand_over else MAX_EXTENSIONS
+
     def advance(self, ensemble: Ensemble, stage: str, n_draws: int, thin: int) -> None:
         """Let all chains make ``n_draws`` draws, in rounds short enough to watch.
 

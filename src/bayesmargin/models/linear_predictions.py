@@ -103,19 +103,23 @@ class LinearPredictions(BaseEstimator):
         if is_collection(X):
             return self._on_blocks("predict_lead", X, return_std=return_std)
         X = self._rows(X)
-        parts = X.parts() if isinstance(X, FileRows) else [X]
-        lead, std = (np.concatenate(part) for part in zip(*map(self._lead, parts), strict=True))
-        return (lead, std) if return_std else lead
+        rows = X.parts() if isinstance(X, FileRows) else [X]
+        parts = [self._lead(part, return_std) for part in rows]
+        joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        return tuple(joint) if return_std else joint[0]
 
-    def _lead(self, X: Any) -> tuple[FloatArray, FloatArray]:
+    def _lead(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
         (scores,) = self._decision(X, return_std=False)
         if scores.ndim == 1:
-            return np.abs(scores), self._score_sd(X)
+            lead = np.abs(scores)
+            return (lead, self._score_sd(X)) if return_std else (lead,)
         leader = leader_of(scores)
         second = runner_up_of(scores, leader)
+        lead = (at_leader(scores, leader) - at_leader(scores, second))[:, 0]
+        if not return_std:
+            return (lead,)
         variance = contrast_variance(X, *self._draws(), leader)
-        lead = at_leader(scores, leader) - at_leader(scores, second)
-        return lead[:, 0], np.sqrt(at_leader(variance, second)[:, 0])
+        return lead, np.sqrt(at_leader(variance, second)[:, 0])
 
     def predict(self, X: Any) -> Any:
         """Class with the largest posterior mean score."""
