@@ -40,7 +40,7 @@ def told_covariates(estimator: Any, preparation: Any, X: Any) -> str | None:
     of_table = getattr(preparation, "kind", None) == "columns"
     if not of_table or getattr(estimator, "covariates", None) != "auto":
         return None
-    from bayesmargin.models.infinite_svc.fitting import columns_of_gaussians
+    from bayesmargin.models.infinite_svc.columns import columns_of_gaussians
     from bayesmargin.tables.table import count
 
     columns = columns_of_gaussians("auto", X)

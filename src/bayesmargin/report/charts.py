@@ -205,29 +205,34 @@ def heat_map(
         turn = 90 if upright else 45
         place = f"translate({left + cell * (j + 0.6) + 2.0:g} {top - 5:g}) rotate(-{turn})"
         parts.append(tag("text", short(name, 18), transform=place))
-    roomy = cell >= 26.0
     for i in range(len(rows)):
         y = top + high * i
         parts.append(
             tag("text", shown_rows[i], x=left - 6, y=round(y + high / 2 + 4, 1), text_anchor="end")
         )
         for j in range(len(names)):
-            value = float(strength[i, j])
-            shade = round(min(1.0, abs(value)), 3) if np.isfinite(value) else 0.0
-            x = round(left + cell * j, 1)
-            inner = [
-                tag(
-                    "rect", x=x, y=round(y, 1), width=round(cell - 1, 1), height=round(high - 1, 1),
-                    class_="cell" if value >= 0 else "cell negative", fill_opacity=shade,
-                )
-            ]  # fmt: skip
-            if roomy and labels[i][j]:
-                inner.append(
-                    tag(
-                        "text", labels[i][j], x=round(x + cell / 2, 1), text_anchor="middle",
-                        y=round(y + high / 2 + 4, 1), class_="strong" if shade > 0.55 else None,
-                    )
-                )  # fmt: skip
-            parts.append(tag("g", *inner, data_tip=tips[i][j]))
+            label = labels[i][j] if cell >= 26.0 else ""
+            box = (round(left + cell * j, 1), y, cell, high)
+            parts.append(_shaded(box, float(strength[i, j]), label, tips[i][j]))
     chart = picture(frame, description, join(parts))
     return tag("div", chart, class_="wide") if width > WIDE else chart
+
+
+def _shaded(box: tuple[float, ...], value: float, label: str, tip: str) -> Markup:
+    """One cell of a heat map in ``box``: its left and upper edge, width and height."""
+    x, y, width, height = box
+    shade = round(min(1.0, abs(value)), 3) if np.isfinite(value) else 0.0
+    inner = [
+        tag(
+            "rect", x=x, y=round(y, 1), width=round(width - 1, 1), height=round(height - 1, 1),
+            class_="cell" if value >= 0 else "cell negative", fill_opacity=shade,
+        )
+    ]  # fmt: skip
+    if label:
+        inner.append(
+            tag(
+                "text", label, x=round(x + width / 2, 1), text_anchor="middle",
+                y=round(y + height / 2 + 4, 1), class_="strong" if shade > 0.55 else None,
+            )
+        )  # fmt: skip
+    return tag("g", *inner, data_tip=tip)

@@ -15,6 +15,7 @@ from bayesmargin.models.infinite_svc.chain import (
     Settings,
     start_chain,
 )
+from bayesmargin.models.infinite_svc.columns import columns_of_gaussians, views
 from bayesmargin.models.infinite_svc.held_out import make_folds, predict_held_out
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import (
@@ -77,7 +78,7 @@ class Problem:
 
     def prepare(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Covariates and design matrix of raw features."""
-        return _views(self.scaling.apply(X), self.with_covariates, self.with_intercept)
+        return views(self.scaling.apply(X), self.with_covariates, self.with_intercept)
 
     @property
     def first_sweeps(self) -> int:
@@ -99,50 +100,6 @@ class Problem:
         )
 
 
-def _views(
-    X: FloatArray, covariates: bool | IntArray, intercept: bool
-) -> tuple[FloatArray, FloatArray]:
-    design = np.column_stack([X, np.ones(len(X))]) if intercept else X
-    if isinstance(covariates, np.ndarray):
-        return np.ascontiguousarray(X[:, covariates]), design
-    return (X if covariates else np.empty((len(X), 0))), design
-
-
-def continuous_columns(X: FloatArray) -> IntArray:
-    """Numbers of the columns with more than two values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesmargin.models.infinite_svc.fitting import continuous_columns
-    >>> continuous_columns(np.array([[0.1, 1.0, 3.0], [0.2, 0.0, 3.0], [0.3, 1.0, 3.0]]))
-    array([0])
-    """
-    low, high = X.min(axis=0), X.max(axis=0)
-    return np.flatnonzero(((low < X) & (high > X)).any(axis=0))
-
-
-def columns_of_gaussians(covariates: bool | str, X: FloatArray) -> bool | IntArray:
-    """All columns, none, or the numbers of those that the Gaussians are to see.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesmargin.models.infinite_svc.fitting import columns_of_gaussians
-    >>> columns_of_gaussians("auto", np.array([[0.1, 1.0], [0.2, 0.0], [0.3, 1.0]]))
-    array([0])
-    >>> columns_of_gaussians("auto", np.array([[0.1, 5.0], [0.2, 5.0], [0.3, 5.0]]))
-    True
-    """
-    if not isinstance(covariates, str):
-        return covariates
-    columns = continuous_columns(X)
-    varying = np.count_nonzero(X.min(axis=0) < X.max(axis=0))
-    if covariates == "auto" and not 0 < len(columns) < varying:
-        return True
-    return columns
-
-
 def make_problem(
     estimator: Any, X: FloatArray, labels: IntArray, rng: np.random.Generator
 ) -> Problem:
@@ -155,29 +112,11 @@ def make_problem(
     standardised = scaling.apply(X[shuffle])
     labels = labels[shuffle]
     chosen = columns_of_gaussians(estimator.covariates, X)
-    covariates, design = _views(standardised, chosen, estimator.fit_intercept)
+    covariates, design = views(standardised, chosen, estimator.fit_intercept)
     if isinstance(chosen, np.ndarray) and chosen.size:
         standardised = covariates  # chains start from clusters of what the Gaussians see
     clusters = cluster_count(estimator.n_clusters, len(X))
-    scatter = estimator.scatter
-    if scatter == "auto":
-        partition = first_partition(standardised, clusters, int(rng.integers(2**31)))
-        scatter = 0.5 * within_variance(standardised, partition)
-    scale = estimator.prior_scale
-    scale = float(scatter) ** -0.5 if scale == "auto" else float(scale)
-    size, diagonal = covariates.shape[1], estimator.covariance_type == "diag"
-    extra = estimator.extra_degrees
-    if extra == "auto":
-        extra = 0 if diagonal else default_degrees(size)
-    base = make_base(
-        location=np.zeros(size),
-        strength=float(estimator.mean_strength),
-        degrees=(1 if diagonal else size) + 2.0 + extra,
-        scatter=float(scatter) * (1.0 + extra) * np.eye(size),
-        weight_scale=scale,
-        rows=len(X),
-        diagonal=diagonal,
-    )
+    base = _base_measure(estimator, standardised, covariates.shape[1], clusters, rng)
     hinge = Hinge(float(estimator.C), float(estimator.margin))
     learn = estimator.concentration == "learn"
     early, method = make_methods(estimator, n_sweeps)
@@ -211,6 +150,32 @@ def make_problem(
         seconds=time.thread_time() - begin,
         folds=make_folds(labels) if estimator.prediction == CALIBRATED else None,
         early=early,
+    )
+
+
+def _base_measure(
+    estimator: Any, rows: FloatArray, size: int, clusters: int, rng: np.random.Generator
+) -> Base:
+    """Prior of components of standardised ``rows``, of which the Gaussians see ``size`` columns.
+
+    Scales that are not given are those of the clusters that chains start from.
+    """
+    scatter = estimator.scatter
+    if scatter == "auto":
+        partition = first_partition(rows, clusters, int(rng.integers(2**31)))
+        scatter = 0.5 * within_variance(rows, partition)
+    scale = estimator.prior_scale
+    diagonal, extra = estimator.covariance_type == "diag", estimator.extra_degrees
+    if extra == "auto":
+        extra = 0 if diagonal else default_degrees(size)
+    return make_base(
+        location=np.zeros(size),
+        strength=float(estimator.mean_strength),
+        degrees=(1 if diagonal else size) + 2.0 + extra,
+        scatter=float(scatter) * (1.0 + extra) * np.eye(size),
+        weight_scale=float(scatter) ** -0.5 if scale == "auto" else float(scale),
+        rows=len(rows),
+        diagonal=diagonal,
     )
 
 
