@@ -121,9 +121,7 @@ class DistributedSampler(Sampler):
                 "anchor_passes": anchor.iterations,
             },
             temperature=lambda noise, trace: inner.temperature(
-                inner.last_step(step, chains),
-                noise,
-                trace,
+                inner.last_step(step, chains), noise, trace
             ),
             draw_weights=inner.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,

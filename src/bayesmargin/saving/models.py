@@ -79,7 +79,8 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
     encoder = Encoder(places)
     parameters = estimator.get_params(deep=False)
     settings = {key: encoder.encode(value, key) for key, value in parameters.items()}
-    fitted = {k: v for k, v in vars(estimator).items() if k not in parameters | _not_kept()}
+    left_out = {*parameters, *_NOT_KEPT}
+    fitted = {key: value for key, value in vars(estimator).items() if key not in left_out}
     state = {key: encoder.encode(value, key) for key, value in fitted.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as draft:
@@ -121,10 +122,6 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
         }
         with hashing(draft / MANIFEST) as file:
             file.write(sealed(manifest, indent=1))
-
-
-def _not_kept() -> dict[str, Any]:
-    return dict.fromkeys(_NOT_KEPT)
 
 
 def read_model(path: Any) -> tuple[Any, dict[str, Any]]:
