@@ -17,6 +17,7 @@ from bayesmargin.beliefs import (
 from bayesmargin.calibration import Link
 from bayesmargin.distributed import is_collection
 from bayesmargin.inputs import plain_labels, require_numbers
+from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.linear_fit import (
     LinearData,
     calibrate,
@@ -161,17 +162,19 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         """
         check_linear_settings(self)
-        if is_collection(X):
-            from bayesmargin.distributed.linear import fit_collection
+        with all_or_nothing(self):
+            if is_collection(X):
+                from bayesmargin.distributed.linear import fit_collection
 
-            fit_collection(self, X, y, sample_weight)
-            return self
-        X, y = self._training_rows(X, y, reset=True)
-        check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        source = "y" if np.all(weight > 0.0) else "y without the rows whose sample_weight is zero"
-        self._set_classes(np.unique(y[weight > 0.0]), source)
-        return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
+                fit_collection(self, X, y, sample_weight)
+                return self
+            X, y = self._training_rows(X, y, reset=True)
+            check_classification_targets(y)
+            weight = check_sample_weight(sample_weight, X.shape[0])
+            every = bool(np.all(weight > 0.0))
+            source = "y" if every else "y without the rows whose sample_weight is zero"
+            self._set_classes(np.unique(y[weight > 0.0]), source)
+            return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
 
     def _set_classes(self, classes: Any, source: str = "y") -> None:
         if len(classes) < 2:

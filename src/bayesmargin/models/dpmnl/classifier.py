@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
 from bayesmargin.models.dpmnl.resolution import least_log_variances
@@ -134,19 +135,19 @@ class DPMNLClassifier(MixtureClassifier):
             Class labels.
         """
         burn_in = check_settings(self)
-        X, y, labels = self._read_training(X, y)
-        self.__dict__.pop("n_components_", None)  # not fitted, should this one be cut short
-        begin = time.perf_counter()
-        self._scaling = fit_scaling(X)
-        with self._checkpointing(X, y) as checkpoint:
-            with progress_for(self.verbose) as progress:
-                run = partial(self._sample, X, labels, burn_in, checkpoint, progress)
-                runs, interrupted = run_chains(run, [(watched(self.classes_),)], workers=1)
-            if interrupted and (checkpoint.active or not (runs and runs[0].draws)):
-                raise KeyboardInterrupt
-        (record,) = runs
-        self._keep(record, burn_in)
-        self.timings_ = {"total": time.perf_counter() - begin}
+        with all_or_nothing(self):
+            X, y, labels = self._read_training(X, y)
+            begin = time.perf_counter()
+            self._scaling = fit_scaling(X)
+            with self._checkpointing(X, y) as checkpoint:
+                with progress_for(self.verbose) as progress:
+                    run = partial(self._sample, X, labels, burn_in, checkpoint, progress)
+                    runs, interrupted = run_chains(run, [(watched(self.classes_),)], workers=1)
+                if interrupted and (checkpoint.active or not (runs and runs[0].draws)):
+                    raise KeyboardInterrupt
+            (record,) = runs
+            self._keep(record, burn_in)
+            self.timings_ = {"total": time.perf_counter() - begin}
         if interrupted:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
             warn_of_interrupt(len(record.components), self.n_sweeps, 1, 1)

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesmargin.chains import n_threads
+from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.infinite_svc.answers import InfiniteSVCAnswers
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.link import learn_link
@@ -226,23 +227,26 @@ class InfiniteSVC(InfiniteSVCAnswers):
             Class labels.
         """
         check_settings(self)
-        X, y, labels = self._read_training(X, y)
-        workers = 1 if self.n_jobs is None else n_threads(self.n_jobs, self.n_chains)
-        with self._checkpointing(X, y) as checkpoint:
-            *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
-            problem = make_problem(self, X, labels, shared)
-            pages = ChainBook(checkpoint, self.n_chains).pages
-            threads = pool_for(self.groups * self.n_chains if self.groups > 1 else 1, self.n_jobs)
-            with progress_for(self.verbose) as progress, threads as pool:
-                rows = watched(self.classes_)
-                show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
-                run = partial(run_chain, problem, after_sweep=show, pool=pool)
-                jobs = zip(generators, pages, strict=True)
-                runs, interrupted = run_chains(run, jobs, workers)
-            recorders = usable([run[0] for run in runs]) if interrupted else [r for r, _ in runs]
-            if interrupted and (checkpoint.active or not recorders):
-                raise KeyboardInterrupt
-            self._keep(problem, recorders, [run[1] for run in runs])
+        with all_or_nothing(self):
+            X, y, labels = self._read_training(X, y)
+            workers = 1 if self.n_jobs is None else n_threads(self.n_jobs, self.n_chains)
+            with self._checkpointing(X, y) as checkpoint:
+                *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+                problem = make_problem(self, X, labels, shared)
+                pages = ChainBook(checkpoint, self.n_chains).pages
+                parts = self.groups * self.n_chains if self.groups > 1 else 1
+                threads = pool_for(parts, self.n_jobs)
+                with progress_for(self.verbose) as progress, threads as pool:
+                    rows = watched(self.classes_)
+                    show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
+                    run = partial(run_chain, problem, after_sweep=show, pool=pool)
+                    jobs = zip(generators, pages, strict=True)
+                    runs, interrupted = run_chains(run, jobs, workers)
+                recorders = [run[0] for run in runs]
+                recorders = usable(recorders) if interrupted else recorders
+                if interrupted and (checkpoint.active or not recorders):
+                    raise KeyboardInterrupt
+                self._keep(problem, recorders, [run[1] for run in runs])
         sweeps = problem.burn_in + self.n_components_.shape[1]
         if interrupted:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesmargin.distributed import is_collection
+from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.interruption import warn_of_interrupt
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
@@ -38,20 +39,25 @@ class FittingMixin(SavedMixin):
         y : array of labels, or 0/1 indicator matrix of shape (documents, L)
         """
         check_parameters(self)
-        if is_collection(X):
-            from bayesmargin.distributed.medlda import fit_documents
+        with all_or_nothing(self) as is_whole:
+            if is_collection(X):
+                from bayesmargin.distributed.medlda import fit_documents
 
-            return self._finish(fit_documents(self, X, y), links=True)
-        documents, y = read_training(self, X, y)
-        with self._checkpointing(documents, y) as checkpoint:
-            code = learn_code(y)
-            signs = code.signs(y, all_of_them=True)
-            training = self._begin(code, len(signs), checkpoint.random_state, signs)
-            try:
-                training.run(self, documents, signs, checkpoint)
-            finally:
-                training.close()
-            return self._finish(training, links=True)
+                self._finish(fit_documents(self, X, y))
+                is_whole()
+                return self._learn_link()
+            documents, y = read_training(self, X, y)
+            with self._checkpointing(documents, y) as checkpoint:
+                code = learn_code(y)
+                signs = code.signs(y, all_of_them=True)
+                training = self._begin(code, len(signs), checkpoint.random_state, signs)
+                try:
+                    training.run(self, documents, signs, checkpoint)
+                finally:
+                    training.close()
+                self._finish(training)
+                is_whole()
+                return self._learn_link()
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Go on with further documents: one pass over them in minibatches, in random order.
@@ -118,19 +124,22 @@ class FittingMixin(SavedMixin):
         threads = count_threads(self.n_jobs)
         return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 
-    def _finish(self, training: Training, links: bool = False) -> Self:
-        """Show what was learned; ``links``, after a fit, says to learn probabilities at once."""
+    def _finish(self, training: Training) -> None:
+        """Show what was learned; probabilities are learned when they are asked for."""
         self._training = training
         self.classes_ = training.code.classes
         self.posterior_ = [learner.posterior for learner in training.learners]
         self._first = self.posterior_[: len(training.columns)]
         self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
-        self._link = None  # learned when it is asked for, should Ctrl-C come now
-        if links and not self.posterior_[0].interrupted:
-            self._link = training.link()
-        elif links:
+        self._link = None
+
+    def _learn_link(self) -> Self:
+        """Learn probabilities at once, after a fit; should Ctrl-C come, it is done later."""
+        if self.posterior_[0].interrupted:
             warn_of_interrupt(self.posterior_[0], self.method)
+        else:
+            self._link = self._training.link()
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
