@@ -18,7 +18,7 @@ class StepSizeWarning(BayesmarginWarning):
 
 
 class ScalingWarning(BayesmarginWarning):
-    """A feature is so far from zero, or so narrow, that a linear model cannot use it as it is."""
+    """Values so far from zero, or so narrow, that a model cannot use them well as they are."""
 
 
 class CapacityWarning(BayesmarginWarning):

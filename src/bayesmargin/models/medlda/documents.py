@@ -47,7 +47,13 @@ def to_documents(counts: sp.csr_matrix) -> Documents:
         counts.sum_duplicates()
     repeats = counts.data.astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(repeats)])
-    words = np.repeat(counts.indices.astype(np.int32), repeats)
+    try:
+        words = np.repeat(counts.indices.astype(np.int32), repeats)
+    except MemoryError as error:
+        raise MemoryError(
+            f"X holds {ends[-1]:,} words, which take {4e-9 * ends[-1]:,.1f} GB at least: pass "
+            "fewer documents at a time, or mend X if its values are no word counts"
+        ) from error
     return Documents(words, ends[counts.indptr].astype(np.int64))
 
 
@@ -151,14 +157,27 @@ def check_counts(counts: Any, estimator_name: str) -> sp.csr_matrix:
             "counts themselves (CountVectorizer), not tf-idf or other weights"
         )
     if matrix.data.max() > LARGEST_COUNT:
-        place = int(matrix.data.argmax())
-        row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+        count, word, document = largest_count(matrix)
         raise ValueError(
-            f"X holds the count {matrix.data[place]:g} of word {matrix.indices[place]} in document "
-            f"{row} (both counted from 0): no document is that long, and every word takes memory; "
-            "mend the value"
+            f"X holds the count {count:g} of word {word} in document {document} (both counted from "
+            "0): no document is that long, and every word takes memory; mend the value"
         )
     return matrix
+
+
+def largest_count(matrix: sp.csr_matrix) -> tuple[float, int, int]:
+    """The largest count of a matrix, with the numbers of its word and of its document.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from bayesmargin.models.medlda.documents import largest_count
+    >>> largest_count(sp.csr_matrix([[0, 2, 1], [1, 0, 5]]))
+    (5.0, 2, 1)
+    """
+    place = int(matrix.data.argmax())
+    document = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    return float(matrix.data[place]), int(matrix.indices[place]), document
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
