@@ -44,6 +44,24 @@ def test_density_with_a_bound_that_is_felt(least):
         assert value == pytest.approx(np.log(parts).sum(), abs=0.02)
 
 
+@pytest.mark.parametrize("level_spread", [-np.inf, -2.0, 3.0])
+@pytest.mark.parametrize("spread", [-18.0, 1.0])
+def test_many_rows_have_the_densities_of_single_ones(spread, level_spread):
+    """Those of many rows are read from a table, of a few and of outliers they are summed."""
+    rng = np.random.default_rng(5)
+    bound = np.array([NARROWEST, -1.0])
+    parts = (np.array([0.3, -2.0]), np.full(2, spread), rng.standard_normal(2))
+    hyper = Hyper(*parts, np.full(2, level_spread), np.zeros(1), bound)
+    wide = np.exp(rng.uniform(-9.0, 9.0, (4000, 2))) * rng.choice([-1.0, 1.0], (4000, 2))
+    X = np.concatenate([rng.standard_normal((4000, 2)), wide, [[0.3, -2.0], [1e99, -1e60]]])
+    found, single = np.empty(len(X)), np.empty(1)
+    fresh_log_density(hyper, X, found)
+    chosen = [*range(0, len(X), 97), *range(len(X) - 3, len(X))]
+    for d in chosen:
+        fresh_log_density(hyper, X[d : d + 1], single)
+        assert found[d] == pytest.approx(single[0], rel=1e-9, abs=1e-9)
+
+
 def test_density_against_draws_of_the_base_measure():
     rng = np.random.default_rng(3)
     hyper, experts, X = _hyper(rng, 2), empty_experts(1, 2, 2), np.array([[0.5, -0.5]])
