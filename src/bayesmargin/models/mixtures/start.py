@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from bayesmargin.types import FloatArray, IntArray
 
@@ -54,8 +55,11 @@ def first_partition(X: FloatArray, clusters: int, seed: int) -> IntArray:
     clusters = min(clusters, distinct, len(X))
     if clusters <= 1 or X.shape[1] == 0:
         return np.zeros(len(X), np.int64)
-    model = KMeans(clusters, random_state=seed, n_init=1).fit(sample)
-    labels: IntArray = model.predict(X).astype(np.int64)
+    # One thread: a process that was forked would wait forever for those that its parent had, and
+    # sums over rows would depend on their number.
+    with threadpool_limits(1, user_api="openmp"):
+        model = KMeans(clusters, random_state=seed, n_init=1).fit(sample)
+        labels: IntArray = model.predict(X).astype(np.int64)
     return labels
 
 
