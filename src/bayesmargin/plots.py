@@ -73,24 +73,31 @@ def plot_posterior(
     require_count("strongest", strongest, 1)
     draws, less = posterior.flat(variable), ""
     if "class" in posterior.dims[variable] and posterior.attrs.get("multi_class") == ONE_HINGE:
-        draws, less = draws - draws.mean(axis=1, keepdims=True), "less the mean of the classes; "
+        draws, less = draws - draws.mean(axis=1, keepdims=True), "less the mean of the classes;\n"
     draws = draws.reshape(len(draws), -1)
     labels = _labels(posterior, variable, names)
     strength = np.abs(draws.mean(axis=0)) / np.maximum(draws.std(axis=0), 1e-300)
     order = np.argsort(strength)[-strongest:]
     quantiles = np.quantile(draws[:, order], [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
-    axes = _new_axes(6.5, 0.6 + 0.27 * len(order))
+    shown = [_shortened(labels[k]) for k in order]
+    axes = _new_axes(max(6.5, 3.6 + 0.09 * max(map(len, shown))), 0.8 + 0.27 * len(order))
     height = np.arange(len(order))
     axes.axvline(0.0, color=PALE, linewidth=1)
     axes.hlines(height, quantiles[0], quantiles[4], color=INK, linewidth=1)
     axes.hlines(height, quantiles[1], quantiles[3], color=INK, linewidth=4)
     axes.plot(quantiles[2], height, "o", color=ACCENT, markersize=4)
-    axes.set_yticks(height, [labels[k] for k in order])
+    axes.set_yticks(height, shown)
     axes.set_ylim(-0.7, len(order) - 0.3)
     classes: Any = getattr(given, "classes_", ())
-    towards = f" for class {classes[1]}" if len(classes) == 2 else ""
-    axes.set_xlabel(f"weight{towards} ({less}median, 50% and 90% posterior intervals)")
+    towards = f"for class {_shortened(str(classes[1]), 24)}\n" if len(classes) == 2 else ""
+    axes.set_xlabel(f"weight {towards}({less}median, 50% and 90% posterior intervals)")
     return _finish(axes, path)
+
+
+def _shortened(name: str, longest: int = 60) -> str:
+    """A name that fits beside a picture: the middle of a very long one is left out."""
+    half = longest // 2 - 1
+    return name if len(name) <= longest else f"{name[:half]} … {name[-half:]}"
 
 
 def _labels(posterior: Posterior, variable: str, names: Any) -> list[str]:

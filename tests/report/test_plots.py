@@ -25,6 +25,28 @@ def labels_of(axes):
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
+@pytest.mark.parametrize("length", [8, 38, 200])
+@pytest.mark.parametrize("two", [True, False])
+def test_all_words_are_on_the_picture(model, two, length):
+    """The label of the weights had ended in the middle of a word, and long names began there."""
+    classes = [f"{'c' * length}{i}" for i in range(3)]
+    keep = IRIS.target < 2 if two else IRIS.target < 3
+    names = [f"{'n' * length}{i}" for i in range(4)]
+    X = pd.DataFrame(IRIS.data[keep], columns=names)
+    y = np.array(classes if two else ["a", "b", "c"])[IRIS.target[keep]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = BayesianLinearSVC(n_chains=1, n_draws=20, random_state=0).fit(X, y)
+    axes = plot_posterior(fitted)
+    axes.figure.draw_without_rendering()
+    page = axes.figure.bbox
+    for text in (axes.xaxis.label, *axes.get_yticklabels()):
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0 <= box.x1 <= page.x1, text.get_text()
+        assert page.y0 <= box.y0 <= box.y1 <= page.y1, text.get_text()
+    assert len(set(labels_of(axes))) == len(labels_of(axes))
+
+
 @pytest.mark.parametrize("form", [np.array, list, pd.Index])
 def test_names_of_weights_in_every_form(model, form):
     shown = labels_of(plot_posterior(model.posterior_, names=form(IRIS.feature_names)))
