@@ -32,6 +32,20 @@ def test_all_words_of_a_picture_are_on_it(n_classes):
         assert whole.y0 <= box.y0 <= box.y1 <= whole.y1
 
 
+@pytest.mark.parametrize(("n_classes", "n_topics"), [(3, 4), (20, 50)])
+def test_names_leave_room_for_the_shares(n_classes, n_topics):
+    """Names as long as those of newsgroups had squeezed four topics into a third of an inch."""
+    classes = [f"comp.sys.ibm.pc.hardware {k}" for k in range(n_classes)]
+    topics = [f"disease doctor food {k}" for k in range(n_topics)]
+    axes = plot_class_topics(np.full((n_classes, n_topics), 0.1), classes, topics)
+    axes.figure.draw_without_rendering()
+    map_size = axes.get_window_extent().size / axes.figure.dpi
+    assert map_size[0] > max(1.0, 0.2 * n_topics)
+    assert map_size[1] > max(1.0, 0.2 * n_classes)
+    scale, whole = axes.figure.axes[1].yaxis.label.get_window_extent(), axes.figure.bbox
+    assert whole.y0 <= scale.y0 <= scale.y1 <= whole.y1
+
+
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"]])
 def test_every_class_and_topic_of_a_picture_has_one_name(names):
     means = np.full((2, 2), 0.5)

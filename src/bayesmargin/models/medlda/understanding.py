@@ -114,12 +114,16 @@ def plot_class_topics(
         topic_names = names_of(topic_names, means.shape[1], "topic_names")
     known = np.nan_to_num(means, nan=-1.0)
     order = np.lexsort((-known.max(axis=0), known.argmax(axis=0)))
-    if ax is None:
-        size = (2.0 + 0.22 * means.shape[1], 2.0 + 0.22 * means.shape[0])
+    names = [str(k) for k in order] if topic_names is None else [topic_names[k] for k in order]
+    if ax is None:  # room for the map and its scale, and for the names beside and below
+        beside, below = (max(map(len, part)) for part in (class_names, names))
+        size = (
+            max(0.22 * len(names), 1.2) + 0.09 * beside + 1.5,
+            max(0.22 * len(class_names), 1.8) + 0.07 * below + 0.6,
+        )
         _, ax = plt.subplots(figsize=size, layout="constrained")
     image = ax.imshow(means[:, order], aspect="auto", cmap="magma_r", vmin=0.0)
     ax.set_yticks(range(len(class_names)), class_names)
-    names = [str(k) for k in order] if topic_names is None else [topic_names[k] for k in order]
     ax.set_xticks(range(len(order)), names, rotation=90, fontsize=7)
     ax.set_xlabel("topic")
     ax.figure.colorbar(image, ax=ax, label="mean share of words")
