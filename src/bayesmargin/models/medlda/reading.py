@@ -59,7 +59,7 @@ def read_training(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[D
 def _warn_if_measured(counts: sp.csr_matrix, names: Any) -> None:
     """Say that values look like measurements: every unit is sampled as a word of its own."""
     total = int(counts.data.sum(dtype=float))
-    if total < max(MANY_WORDS, USUAL_COUNT * np.count_nonzero(counts.data)):
+    if total < MANY_WORDS or total < USUAL_COUNT * np.count_nonzero(counts.data):
         return
     count, word, document = largest_count(counts)
     name = word if names is None else repr(names[word])
