@@ -10,6 +10,7 @@ from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.interruption import warn_of_interrupt
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
+from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training
@@ -132,7 +133,7 @@ class FittingMixin(SavedMixin):
         self._first = self.posterior_[: len(training.columns)]
         self.coef_ = stack_coef(self._first)
         self._n_features_out = sum(posterior.n_topics for posterior in self._first)
-        self._link = None
+        self._link: ScoreLink | None = None
 
     def _learn_link(self) -> Self:
         """Learn probabilities at once, after a fit; should Ctrl-C come, it is done later."""
