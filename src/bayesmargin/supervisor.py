@@ -147,6 +147,10 @@ class Supervisor:
 
     def _mended(self, ensemble: Ensemble) -> Ensemble | None:
         """A better ensemble, when the warm-up speaks against this one."""
+        repaired = ensemble.repair() if ensemble.repair else None
+        if repaired is not None:
+            self.notes.append("watched all options (some won that were not watched)")
+            return repaired
         positions, trace = collected(ensemble.chains)
         half = positions.shape[1] // 2
         shift = _shift(ensemble, trace)

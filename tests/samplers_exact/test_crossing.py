@@ -14,6 +14,7 @@ from bayesmargin.random import spawn_generators
 from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
 from bayesmargin.samplers.crossing import crossing_dynamics, crossing_time, flow
 from bayesmargin.samplers.hamiltonian import (
+    ADAPTED,
     Hamiltonian,
     energy_in_reach,
     hamiltonian_state,
@@ -172,6 +173,61 @@ def test_options_far_behind_are_not_watched(monkeypatch):
     watched[np.arange(60), target.hinge.reference] = True
     assert wins[~watched].max() < 0.035  # beyond two standard deviations: 0.023
     assert wins[watched].min() > 0.0
+
+
+def lopsided_clouds():
+    """Three clouds of 80 rows in the plane, at a cost that makes walls of most of them."""
+    rng = np.random.default_rng(3)
+    label = np.repeat(np.arange(3), 80)
+    centres = np.array([[0.0, 2.0], [2.0, -1.0], [-2.0, -1.0]])
+    return centres[label] + rng.standard_normal((240, 2)), label
+
+
+def test_a_warm_up_that_meets_unwatched_options_watches_all(monkeypatch):
+    """Steps are not blamed for options left out: no shorter one would have mended it."""
+    X, y = lopsided_clouds()
+    sampler = SubgradientHMC(crossing=True)
+    settings = {"C": 10.0, "sampler": sampler, "n_draws": 200, "n_chains": 2, "random_state": 0}
+    model = BayesianLinearSVC(**settings).fit(X, y)
+    assert "watched all options" not in model.posterior_.attrs["notes"]
+    monkeypatch.setattr(options, "TABULATED", 0)
+    monkeypatch.setattr(hamiltonian_settings, "WATCHED", 0.1)
+    repaired = BayesianLinearSVC(**settings).fit(X, y)
+    assert "watched all options" in repaired.posterior_.attrs["notes"]
+    assert repaired.diagnostics_.trustworthy
+    assert repaired.posterior_.attrs["step"] > 0.7 * model.posterior_.attrs["step"]
+
+
+def test_the_step_is_not_tuned_by_trajectories_that_miss_an_option(monkeypatch):
+    monkeypatch.setattr(options, "TABULATED", 0)
+    monkeypatch.setattr(hamiltonian_settings, "WATCHED", 0.1)
+    problem = dear(random_problem(3, n_rows=60), 20.0)
+    chain = SubgradientHMC(crossing=True).start(problem, spawn_generators(0, 2)).chains[0]
+    chain.run(100, 1)
+    made, _, _, missed = chain.state.clock
+    assert made == 100
+    assert missed > 30
+    assert chain.state.tuning[ADAPTED] == made - missed
+
+
+def test_the_lag_to_watch_is_one_beyond_which_few_options_win():
+    """The number is what normal tails promise, and winners drawn around the anchor are fewer."""
+    problem = random_problem(3, n_rows=60)
+    anchor = fit_anchor(problem, np.random.default_rng(0))
+    target = exact_target(problem, anchor, safe_radius(problem.n_weights)).target
+    rng = np.random.default_rng(1)
+    drawn = anchor.mean + rng.standard_normal((4000, problem.n_weights)) @ anchor.factor.T
+    scores = np.einsum("dj,skj->sdk", target.rows.values, drawn.reshape(4000, 3, -1))
+    scores += np.where(np.arange(3) == target.hinge.label[:, None], 0.0, problem.margin)
+    wins = (scores.argmax(axis=2)[..., None] == np.arange(3)).mean(axis=0)
+    wins[np.arange(60), target.hinge.reference] = 0.0
+    lags = options._lags(target)
+    found = [options.lag_to_watch(target, missed) for missed in (5.0, 0.5, 0.02)]
+    assert 0.0 < found[0] < found[1] < found[2]
+    for missed, lag in zip((5.0, 0.5, 0.02), found, strict=True):
+        assert wins[lags >= lag].sum() <= missed + 0.01
+    assert wins[lags >= found[0]].sum() > 0.5
+    assert options.lag_to_watch(target, 1e9) == lags.min()
 
 
 def test_crossing_is_a_flag():

@@ -56,6 +56,8 @@ class Ensemble:
     """Whether the fallback, if there is one, needs no longer: short steps over nearly all rows."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None
     """Start again, around draws (first argument) or with a smaller step (second argument)."""
+    repair: Callable[[], "Ensemble | None"] | None = None
+    """After a warm-up: chains that leave less out, where these left out what matters."""
     movable: bool = True
     """Whether starting again around draws is of any use."""
     advance: Callable[[int, int], None] | None = None

@@ -23,6 +23,7 @@ import numpy as np
 from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.coordinates import n_positions, pull_back, to_weights, weights_from
 from bayesmargin.priors import prior_gradient
+from bayesmargin.rows.layout import ONE, WORD
 from bayesmargin.samplers.hamiltonian import (
     Hamiltonian,
     energy_in_reach,
@@ -35,6 +36,7 @@ from bayesmargin.state import advance
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray, IntArray
 
+ROUNDING = 1e-6  # of the largest step of the gradient, which sums of such steps stay below
 MOST_CROSSINGS = 5000  # of one trajectory; as many on the way back, so that refusing it is fair
 
 
@@ -64,7 +66,7 @@ class Crossing(NamedTuple):
 
     The first five are those of :class:`.hamiltonian.Hamiltonian`. ``metric`` turns gradients in
     weights, which are ``n_blocks`` vectors, into moves of the weights, and ``origin`` are the
-    weights at position zero.
+    weights at position zero. A gradient that is off by more than ``tolerance`` lacks an option.
     """
 
     length: float
@@ -76,6 +78,7 @@ class Crossing(NamedTuple):
     options: Options
     metric: Any
     origin: FloatArray
+    tolerance: float
     scratch: Scratch
 
 
@@ -93,8 +96,15 @@ def crossing_dynamics(target: Target, like: Hamiltonian, within: float = math.in
         options=options,
         metric=metric(target.coordinates),
         origin=np.array(weights_from(target.coordinates, np.zeros(size)), dtype=float),
+        tolerance=ROUNDING * _largest_swing(target),
         scratch=_scratch(options, n_weights, size),
     )
+
+
+def _largest_swing(target: Target) -> float:
+    """Bound of what one row can add to an entry of the gradient in weights."""
+    values = target.rows.values
+    return float(target.hinge.cost.max(initial=0.0) * np.abs(values).max(initial=0.0))
 
 
 def own_scratch(dynamics: Hamiltonian | Crossing) -> Hamiltonian | Crossing:
@@ -179,14 +189,13 @@ def _bend(target, dynamics, row, before, now):  # type: ignore[no-untyped-def]
 
 @borrowing_jit
 def _depart(target, dynamics, state):  # type: ignore[no-untyped-def]
-    """Set up force and parabolas at the position and momentum of ``state``."""
+    """Set up force, values and bends at the position of ``state``."""
     options, scratch = dynamics.options, dynamics.scratch
-    gradient, value, moved = scratch.gradient, scratch.value, scratch.moved
-    to_weights(target.coordinates, state.position, moved)
+    gradient, value = scratch.gradient, scratch.value
+    to_weights(target.coordinates, state.position, scratch.moved)
     _fill(target, dynamics, 1.0, value)
     for j in range(gradient.shape[0]):
         gradient[j] = target.drift[j]
-        scratch.impulse[j] = scratch.detour[j] = 0.0
     winning = scratch.winning
     for i in range(winning.shape[0]):
         winning[i] = options.reference[i]
@@ -195,10 +204,6 @@ def _depart(target, dynamics, state):  # type: ignore[no-untyped-def]
                 winning[i] = o
         if winning[i] != options.reference[i]:
             _swing(target, options, i, options.reference[i], winning[i], gradient)
-    to_weights(target.coordinates, state.momentum, moved)
-    for j in range(moved.shape[0]):
-        moved[j] -= dynamics.origin[j]
-    _fill(target, dynamics, 0.0, scratch.slope)
     for o in range(value.shape[0]):
         scratch.bend[o] = 0.0
     _add_bend(target, dynamics, gradient)
@@ -209,20 +214,18 @@ def _next_crossing(dynamics, soonest):  # type: ignore[no-untyped-def]
     """Time, row and option of the next crossing; row -1 where there is none before ``soonest``."""
     first, scratch = dynamics.options.first, dynamics.scratch
     value, slope, bend = scratch.value, scratch.slope, scratch.bend
-    row, option = -1, 0
-    for i in range(scratch.winning.shape[0]):
-        best = scratch.winning[i]
+    row, option = -1, WORD(0)
+    for i in range(WORD(scratch.winning.shape[0])):
+        best = WORD(scratch.winning[i])
         height, speed, pull = value[best], slope[best], bend[best]
-        for o in range(first[i], first[i + 1]):
-            if o == best:
-                continue
+        for o in range(WORD(first[i]), WORD(first[i + ONE])):
             gap, rate, curve = value[o] - height, slope[o] - speed, bend[o] - pull
-            if gap + soonest * (max(rate, 0.0) + 0.5 * soonest * max(curve, 0.0)) < 0.0:
-                continue
-            time = crossing_time(min(gap, 0.0), rate, curve)
-            if time < soonest:
-                soonest, row, option = time, i, o
-    return soonest, row, option
+            # The winner itself, and what falls back from a tie, is at zero here.
+            if gap + soonest * (max(rate, 0.0) + 0.5 * soonest * max(curve, 0.0)) > 0.0:
+                time = crossing_time(min(gap, 0.0), rate, curve)
+                if time < soonest:
+                    soonest, row, option = time, np.int64(i), o
+    return soonest, row, np.int64(option)
 
 
 @borrowing_jit
@@ -251,10 +254,17 @@ def _arrive(target, scratch, state, duration):  # type: ignore[no-untyped-def]
 
 
 @borrowing_jit
-def flow(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
-    """Exact motion under the hinge alone; returns the number of kinks crossed."""
-    scratch = dynamics.scratch
-    _depart(target, dynamics, state)
+def _coast(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
+    """Exact motion under the hinge from where the last one ended, with the momentum of ``state``.
+
+    Force, values and bends are still those of that place; returns the number of kinks crossed.
+    """
+    scratch, moved = dynamics.scratch, dynamics.scratch.moved
+    to_weights(target.coordinates, state.momentum, moved)
+    for j in range(moved.shape[0]):
+        moved[j] -= dynamics.origin[j]
+        scratch.impulse[j] = scratch.detour[j] = 0.0
+    _fill(target, dynamics, 0.0, scratch.slope)
     crossings, left = 0, duration
     while crossings < MOST_CROSSINGS:
         time, row, now = _next_crossing(dynamics, left)
@@ -272,6 +282,13 @@ def flow(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
 
 
 @borrowing_jit
+def flow(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
+    """Exact motion under the hinge alone; returns the number of kinks crossed."""
+    _depart(target, dynamics, state)
+    return _coast(target, dynamics, state, duration)
+
+
+@borrowing_jit
 def _kick(target, dynamics, state, work, duration):  # type: ignore[no-untyped-def]
     """Let the prior's force act on the momentum alone."""
     turn = dynamics.scratch.turn
@@ -285,14 +302,26 @@ def _kick(target, dynamics, state, work, duration):  # type: ignore[no-untyped-d
 @implements(trajectory, Crossing)
 def crossing_trajectory(dynamics, target, state, work, step, n_steps):  # type: ignore[no-untyped-def]
     """Move position and momentum along a trajectory; return the energy at its end."""
+    _depart(target, dynamics, state)
     _kick(target, dynamics, state, work, 0.5 * step)
     crossings = 0
     for k in range(n_steps):
-        crossings += flow(target, dynamics, state, step)
+        crossings += _coast(target, dynamics, state, step)
         if crossings >= MOST_CROSSINGS:
             return math.inf
         _kick(target, dynamics, state, work, step if k < n_steps - 1 else 0.5 * step)
-    return energy_in_reach(target, state.position, dynamics.radius, work)
+    potential = energy_in_reach(target, state.position, dynamics.radius, work)
+    state.clock[3] += _apart(work.data, dynamics.scratch.gradient, dynamics.tolerance)
+    return potential
+
+
+@borrowing_jit
+def _apart(true, watched, tolerance):  # type: ignore[no-untyped-def]
+    """1 where the gradients of all options and of those watched differ by more than rounding."""
+    for j in range(true.shape[0]):
+        if abs(true[j] - watched[j]) > tolerance:
+            return 1
+    return 0
 
 
 @implements(longest_step, Crossing)

@@ -49,7 +49,8 @@ class HamiltonianState(NamedTuple):
     ``friction[0]`` is the acceptance probability of the last trajectory, which the trace averages;
     ``gradient`` and ``energy`` belong to ``position``; ``origin`` is where a trajectory began;
     ``tuning`` holds the step and its dual averages; ``clock`` the iterations, the divergent
-    trajectories and whether the step is still being tuned.
+    trajectories, whether the step is still being tuned, and the trajectories that ended where
+    something had won that they did not watch.
     """
 
     position: FloatArray
@@ -75,7 +76,7 @@ def hamiltonian_state(position: FloatArray, step: float, tune: bool) -> Hamilton
         origin=np.zeros(size),
         energy=np.full(1, np.nan),
         tuning=tuning,
-        clock=np.array([0, 0, int(tune)], dtype=np.int64),
+        clock=np.array([0, 0, int(tune), 0], dtype=np.int64),
     )
 
 
@@ -177,7 +178,7 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
         n_steps = int(min(LONGEST, max(1.0, round(dynamics.length / size_of_step))))
     # The step is drawn before the trajectory and does not depend on where the chain is.
     step = size_of_step * (1.0 + dynamics.jitter * (2.0 * rng.random() - 1.0))
-    before = state.energy[0] + kinetic_energy(state.momentum)
+    before, missed = state.energy[0] + kinetic_energy(state.momentum), state.clock[3]
     potential = trajectory(dynamics, target, state, work, step, n_steps)
     error = potential + kinetic_energy(state.momentum) - before
     acceptance = 0.0
@@ -191,6 +192,7 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
     else:
         state.position[:] = state.origin
     state.friction[0] = acceptance
-    if state.clock[2] == 1:
+    # What was not watched is no fault of the step, and no shorter one would mend it.
+    if state.clock[2] == 1 and state.clock[3] == missed:
         tune_step(state.tuning, acceptance, dynamics.target_acceptance)
     state.clock[0] += 1

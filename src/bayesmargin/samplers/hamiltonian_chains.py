@@ -23,6 +23,7 @@ from bayesmargin.samplers.hamiltonian import (
     hamiltonian_state,
 )
 from bayesmargin.samplers.mass import given_mass, mass_factor
+from bayesmargin.samplers.options import lag_to_watch
 from bayesmargin.samplers.stochastic import around
 from bayesmargin.target import Target, workspace
 from bayesmargin.types import FloatArray
@@ -31,6 +32,8 @@ MASSES = ("anchor", "dense", "diagonal", "identity")
 WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another
 WARMUP = 300
 WATCHED = 7.0  # standard deviations by which an option may lag at the anchor and still be watched
+MISSED = 0.02  # options that win unwatched at a time, at most, around an anchor that draws confirm
+TOLERATED_MISSES = 0.05  # of the trajectories of a warm-up that end where one of them has won
 
 
 def step_of(chain: Chain) -> float:
@@ -110,7 +113,8 @@ class HamiltonianSampler(Sampler):
                 )
             return self._place(problem, generators, unit_anchor(factor), None)
         if self.mass == "anchor":
-            return self._place(problem, generators, fit_anchor(problem, generators[-1]), None)
+            anchor = fit_anchor(problem, generators[-1])
+            return self._place(problem, generators, anchor, None, within=WATCHED)
         factor = np.eye(size) if self.mass == "dense" else np.ones(size)
         anchor, starts = unit_anchor(factor), None
         if self.mass != "identity":
@@ -128,7 +132,7 @@ class HamiltonianSampler(Sampler):
     ) -> tuple[GaussianAnchor, FloatArray]:
         """Anchor whose covariance is that of the draws of one window, and where the chains are."""
         prepared = exact_target(problem, anchor, safe_radius(problem.n_weights))
-        chains = self._chains(prepared, generators, starts, tune=True)
+        chains = self._chains(prepared, generators, starts, np.inf, tune=True)
         run_chains(chains, length, 1, None)
         draws, _ = collected(chains)
         late = draws[:, length // 2 :].reshape(-1, draws.shape[-1])
@@ -143,13 +147,13 @@ class HamiltonianSampler(Sampler):
         prepared: PreparedTarget,
         generators: Sequence[np.random.Generator],
         starts: FloatArray | None,
+        within: float,
         tune: bool,
     ) -> list[TunedChain]:
         target = prepared.target
         size = target.drift.shape[0]
         step = self.step or 0.5 * size**-0.25
-        anchored = isinstance(self.mass, str) and self.mass == "anchor"
-        shared = self.dynamics(safe_radius(size), target, WATCHED if anchored else np.inf)
+        shared = self.dynamics(safe_radius(size), target, within)
         chains = []
         for k, rng in enumerate(generators[:-1]):
             position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
@@ -171,13 +175,25 @@ class HamiltonianSampler(Sampler):
         generators: Sequence[np.random.Generator],
         anchor: GaussianAnchor,
         starts: FloatArray | None,
+        within: float | None = np.inf,
     ) -> Ensemble:
+        """Chains around ``anchor``; ``within`` None: watch what matters if that is a good one."""
         prepared = exact_target(problem, anchor, safe_radius(problem.n_weights))
-        chains = self._chains(prepared, generators, starts, tune=self.step is None)
+        if within is None:
+            within = min(WATCHED, lag_to_watch(prepared.target, MISSED))
+        chains = self._chains(prepared, generators, starts, within, tune=self.step is None)
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            moved = anchor if positions is None else around(problem, anchor, prepared, positions)
-            return self._place(problem, generators, moved, None)
+            if positions is None:
+                return self._place(problem, generators, anchor, None, within)
+            moved = around(problem, anchor, prepared, positions)
+            return self._place(problem, generators, moved, None, within=None)
+
+        def repair() -> Ensemble | None:
+            made, missed = np.sum([chain.state.clock[[0, 3]] for chain in chains], axis=0)
+            if missed <= TOLERATED_MISSES * made:
+                return None
+            return self._place(problem, generators, anchor, None)
 
         def facts(trace: FloatArray) -> dict[str, Any]:
             return {
@@ -201,6 +217,7 @@ class HamiltonianSampler(Sampler):
             target=prepared.target,
             facts=facts,
             restart=restart if isinstance(self.mass, str) and self.mass == "anchor" else None,
+            repair=None if np.isinf(within) else repair,
             exact=True,
             raw=not isinstance(self.mass, str) or self.mass in ("diagonal", "identity"),
         )

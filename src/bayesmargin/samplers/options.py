@@ -17,6 +17,7 @@ to winning, which do nearly all of it, are tabulated once.
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
 from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.coordinates import Identity, Rotated, Scaled, rotated, weights_from
@@ -125,6 +126,18 @@ def options_in_play(target: Target, within: float) -> Options:
     lag[np.arange(len(lag)), hinge.reference] = lag.min(axis=1)
     order = np.argsort(lag[row, option], kind="stable")
     return _tabulated(target, options, row, order[: TABULATED // max(1, order.size)])
+
+
+def lag_to_watch(target: Target, missed: float) -> float:
+    """Lag beyond which no more than ``missed`` options overtake the winner at the origin.
+
+    That number is expected of a standard normal position. Fewer of them win: others may be ahead.
+    """
+    lag = _lags(target)
+    lag[np.arange(len(lag)), target.hinge.reference] = np.inf
+    lag = np.sort(lag, axis=None)[::-1]
+    beyond = np.cumsum(special.ndtr(-lag))
+    return float(lag[min(np.searchsorted(beyond, missed), lag.size - 1)])
 
 
 def _tabulated(target: Target, options: Options, row: IntArray, chosen: IntArray) -> Options:
