@@ -130,6 +130,7 @@ def sample(
         interrupted=supervisor.interrupted,
         level=ensemble.info.get("diffusion"),
         temperature=ensemble.temperature(noise, trace),
+        step_error=ensemble.step_error() if ensemble.step_is_given else 0.0,
         divergences=supervisor.restarts,
         n_iterations=supervisor.iterations,
         seconds=time.perf_counter() - began,

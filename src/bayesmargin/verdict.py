@@ -30,6 +30,7 @@ FEWEST = 8  # draws a chain below which nothing can be said about convergence
 DRAWS_PER_AXIS = 20  # below which principal axes are those of chance
 TOLERATED_BIAS = 0.1
 TOLERATED_SINGLE_BIAS = 0.25  # in one direction of many, of which chance takes the worst
+TOLERATED_STEP_ERROR = 0.05  # of variances, known beforehand; kinks add as much again
 TOLERATED_SKEWNESS = 0.4  # up to which steps that suit a Gaussian suit both sides of a law
 TOLERATED_UNEVENNESS = 0.016  # of the temperature, from tail to wall
 STRONG_SKEWNESS = 0.8  # that no saving of time makes up for
@@ -134,8 +135,13 @@ def diagnose(
     divergences: int,
     n_iterations: int,
     seconds: float,
+    step_error: float = 0.0,
 ) -> Diagnostics:
-    """Figures of a finished run; ``level`` is the thermostat's setting where there is one."""
+    """Figures of a finished run; ``level`` is the thermostat's setting where there is one.
+
+    ``step_error`` is what a step that the user chose is known to do to variances. Of a few weights
+    no check could tell it from chance.
+    """
     worst = bulk = tail = float("nan")
     if watched.enough:
         (worst, bulk), tail = watched.worst, watched.tail()
@@ -151,7 +157,12 @@ def diagnose(
         n_iterations=n_iterations,
         seconds=seconds,
         converged=bool(converged),
-        trustworthy=bool(converged and not biased(stein) and not interrupted),
+        trustworthy=bool(
+            converged
+            and not biased(stein)
+            and not interrupted
+            and abs(step_error) <= TOLERATED_STEP_ERROR
+        ),
         interrupted=interrupted,
     )
 
@@ -210,7 +221,8 @@ def warn_of(found: Diagnostics, stein: SteinCheck, interrupted: bool) -> None:
             )
     elif not found.trustworthy:
         category = BiasWarning
-        off = f"variances are off by about {stein.bias:+.0%}"
+        share = stein.bias if biased(stein) else found.temperature - 1.0
+        off = f"variances are off by about {share:+.0%}"
         if somewhere_biased(stein):
             off = f"variance of a direction is off by about {stein.worst:+.0%}"
         message = (

@@ -44,6 +44,8 @@ class Ensemble:
     """Compiled target of the positions, when the checks of bias and noise apply to it."""
     temperature: Callable[[float, FloatArray], float] = lambda noise, trace: 1.0
     """Effective temperature from the gradient noise and the trace (1 for exact samplers)."""
+    step_error: Callable[[], float] = lambda: 0.0
+    """Relative error of variances that the step alone is known to make."""
     facts: Callable[[FloatArray], dict[str, Any]] = lambda trace: {}
     """What the trace of a finished run adds to ``info``, such as the acceptance rate."""
     draw_weights: Callable[[int, int], FloatArray] | None = None

@@ -65,6 +65,11 @@ class SGHMC(StochasticSampler):
         taken = wanted - np.mean(np.square(self._injection(step, known).deviation))
         return float(1.0 + (step**2 * noise - taken) / wanted)
 
+    def step_error(self, step: float) -> float:
+        r"""Variance :math:`1/(1 - h^2/(4 - 2hC))` of a unit Gaussian, less one."""
+        room = 4.0 - 2.0 * step * self.friction
+        return step**2 / (room - step**2) if room > step**2 else np.inf
+
     def _injection(self, step: float, noise: FloatArray | None) -> Alike | Balanced:
         wanted = 2.0 * step * self.friction
         if self.noise_estimate is not None:

@@ -116,6 +116,10 @@ class SSGLD(StochasticSampler):
         """Gradient noise of variance V adds ``h^2 V / 4``."""
         return 1.0 + 0.25 * step**2 * noise
 
+    def step_error(self, step: float) -> float:
+        """Variance ``1/(1 - h^2/4)`` of a unit Gaussian, less one."""
+        return step**2 / (4.0 - step**2) if step < 2.0 else np.inf
+
     def _schedule(self, step: float) -> Schedule:
         if self.schedule == "constant":
             return Constant(float(step))

@@ -137,7 +137,7 @@ def lag_to_watch(target: Target, missed: float) -> float:
     lag[np.arange(len(lag)), target.hinge.reference] = np.inf
     lag = np.sort(lag, axis=None)[::-1]
     beyond = np.cumsum(special.ndtr(-lag))
-    return float(lag[min(np.searchsorted(beyond, missed), lag.size - 1)])
+    return float(lag[min(int(np.searchsorted(beyond, missed)), lag.size - 1)])
 
 
 def _tabulated(target: Target, options: Options, row: IntArray, chosen: IntArray) -> Options:

@@ -89,6 +89,10 @@ class StochasticSampler(Sampler):
         """
         raise TypeError("a concrete sampler is needed")
 
+    def step_error(self, step: float) -> float:
+        """Relative error of the variance that the step alone makes in a Gaussian of scale one."""
+        return 0.0
+
     def last_step(self, step: float, chains: Sequence[Any]) -> float:
         """Step at which the chains have arrived, for schedules that change it."""
         return step
@@ -183,6 +187,15 @@ class StochasticSampler(Sampler):
                 moved = around(problem, anchor, prepared, positions)
             return self._place(problem, generators, moved, 0.5 * shrink if smaller else shrink)
 
+        def temperature(noise: float, trace: FloatArray) -> float:
+            last = self.last_step(step, chains)
+            found = self.temperature(last, noise * self.mean_scale(chains), trace, known)
+            return found * (1.0 + step_error())
+
+        def step_error() -> float:
+            whitened = self.preconditioner == "hessian"
+            return self.step_error(self.last_step(step, chains)) if whitened else 0.0
+
         batch_size = int(prepared.target.strata.take.sum())
         return Ensemble(
             chains=chains,
@@ -201,9 +214,8 @@ class StochasticSampler(Sampler):
                 **kinks,
             },
             target=prepared.target,
-            temperature=lambda noise, trace: self.temperature(
-                self.last_step(step, chains), noise * self.mean_scale(chains), trace, known
-            ),
+            temperature=temperature,
+            step_error=step_error,
             draw_weights=self.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,
             n_directions=None if blocks is None else blocks.n_directions,
