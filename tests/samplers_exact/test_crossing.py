@@ -12,7 +12,7 @@ from bayesmargin.anchor.exact import exact_target, safe_radius
 from bayesmargin.compiling import jit
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
-from bayesmargin.samplers.crossing import crossing_dynamics, crossing_time, flow
+from bayesmargin.samplers.crossing import crossing_dynamics, flow
 from bayesmargin.samplers.hamiltonian import (
     ADAPTED,
     Hamiltonian,
@@ -21,6 +21,7 @@ from bayesmargin.samplers.hamiltonian import (
     kinetic_energy,
     trajectory,
 )
+from bayesmargin.samplers.parabolas import crossing_time
 from bayesmargin.target import workspace
 from bayesmargin.validation.agreement import moment_scores
 from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes

@@ -23,7 +23,6 @@ import numpy as np
 from bayesmargin.compiling import borrowing_jit, implements
 from bayesmargin.coordinates import n_positions, pull_back, to_weights, weights_from
 from bayesmargin.priors import prior_gradient
-from bayesmargin.rows.layout import ONE, WORD
 from bayesmargin.samplers.hamiltonian import (
     Hamiltonian,
     energy_in_reach,
@@ -32,6 +31,7 @@ from bayesmargin.samplers.hamiltonian import (
     trajectory,
 )
 from bayesmargin.samplers.options import Options, add_options, add_swing, metric, options_in_play
+from bayesmargin.samplers.parabolas import next_crossing
 from bayesmargin.state import advance
 from bayesmargin.target import Target
 from bayesmargin.types import FloatArray, IntArray
@@ -126,25 +126,6 @@ def _scratch(options: Options, n_weights: int, size: int) -> Scratch:
 
 
 @borrowing_jit
-def crossing_time(gap, speed, pull):  # type: ignore[no-untyped-def]
-    """When ``gap + speed t + pull t^2 / 2``, at most zero now, rises through zero; infinity: never.
-
-    Examples
-    --------
-    >>> from bayesmargin.samplers.crossing import crossing_time
-    >>> crossing_time(-2.0, 1.0, 2.0), crossing_time(0.0, -3.0, 2.0), crossing_time(-1.0, 1.0, -1.0)
-    (1.0, 3.0, inf)
-    """
-    inside = speed * speed - 2.0 * gap * pull
-    if inside < 0.0:
-        return math.inf
-    root = math.sqrt(inside)
-    if speed > 0.0:
-        return -2.0 * gap / (speed + root)
-    return (root - speed) / pull if pull > 0.0 else math.inf
-
-
-@borrowing_jit
 def _fill(target, dynamics, fixed, out):  # type: ignore[no-untyped-def]
     """The options at the weights ``moved``."""
     for o in range(out.shape[0]):
@@ -210,25 +191,6 @@ def _depart(target, dynamics, state):  # type: ignore[no-untyped-def]
 
 
 @borrowing_jit
-def _next_crossing(dynamics, soonest):  # type: ignore[no-untyped-def]
-    """Time, row and option of the next crossing; row -1 where there is none before ``soonest``."""
-    first, scratch = dynamics.options.first, dynamics.scratch
-    value, slope, bend = scratch.value, scratch.slope, scratch.bend
-    row, option = -1, WORD(0)
-    for i in range(WORD(scratch.winning.shape[0])):
-        best = WORD(scratch.winning[i])
-        height, speed, pull = value[best], slope[best], bend[best]
-        for o in range(WORD(first[i]), WORD(first[i + ONE])):
-            gap, rate, curve = value[o] - height, slope[o] - speed, bend[o] - pull
-            # The winner itself, and what falls back from a tie, is at zero here.
-            if gap + soonest * (max(rate, 0.0) + 0.5 * soonest * max(curve, 0.0)) > 0.0:
-                time = crossing_time(min(gap, 0.0), rate, curve)
-                if time < soonest:
-                    soonest, row, option = time, np.int64(i), o
-    return soonest, row, np.int64(option)
-
-
-@borrowing_jit
 def _move(scratch, time):  # type: ignore[no-untyped-def]
     """Let ``time`` pass without a crossing."""
     gradient, impulse, detour = scratch.gradient, scratch.impulse, scratch.detour
@@ -265,9 +227,9 @@ def _coast(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
         moved[j] -= dynamics.origin[j]
         scratch.impulse[j] = scratch.detour[j] = 0.0
     _fill(target, dynamics, 0.0, scratch.slope)
-    crossings, left = 0, duration
+    parabolas, crossings, left = (scratch.value, scratch.slope, scratch.bend), 0, duration
     while crossings < MOST_CROSSINGS:
-        time, row, now = _next_crossing(dynamics, left)
+        time, row, now = next_crossing(dynamics.options.first, scratch.winning, parabolas, left)
         _move(scratch, time)
         if row < 0:
             break
