@@ -41,7 +41,7 @@ def test_steps_beyond_stability_have_no_finite_error(sampler):
 
 @pytest.mark.parametrize("sampler", [SGHMC(step=0.5), SSGLD(step=0.5)])
 def test_a_step_of_a_half_is_not_trusted_with_two_features(sampler):
-    """Variances came out 6 to 17% too large, and the bias check of three weights let them pass."""
+    """Variances came out 4 to 10% too large, and the bias check of three weights let them pass."""
     model = BayesianLinearSVC(sampler=sampler, random_state=1)
     with pytest.warns(BiasWarning, match=r"variances are off by about \+\d+%.*smaller step"):
         model.fit(*cloud())
