@@ -192,7 +192,7 @@ def test_a_warm_up_that_meets_unwatched_options_watches_all(monkeypatch):
     model = BayesianLinearSVC(**settings).fit(X, y)
     assert "watched all options" not in model.posterior_.attrs["notes"]
     monkeypatch.setattr(options, "TABULATED", 0)
-    monkeypatch.setattr(hamiltonian_settings, "WATCHED", 0.1)
+    monkeypatch.setattr(hamiltonian_chains, "WATCHED", 0.1)
     repaired = BayesianLinearSVC(**settings).fit(X, y)
     assert "watched all options" in repaired.posterior_.attrs["notes"]
     assert repaired.diagnostics_.trustworthy
@@ -201,7 +201,7 @@ def test_a_warm_up_that_meets_unwatched_options_watches_all(monkeypatch):
 
 def test_the_step_is_not_tuned_by_trajectories_that_miss_an_option(monkeypatch):
     monkeypatch.setattr(options, "TABULATED", 0)
-    monkeypatch.setattr(hamiltonian_settings, "WATCHED", 0.1)
+    monkeypatch.setattr(hamiltonian_chains, "WATCHED", 0.1)
     problem = dear(random_problem(3, n_rows=60), 20.0)
     chain = SubgradientHMC(crossing=True).start(problem, spawn_generators(0, 2)).chains[0]
     chain.run(100, 1)

@@ -13,9 +13,10 @@ from bayesmargin.anchor.wide_targets import wide_states, wide_target
 from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from
 from bayesmargin.problem import Problem
+from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource, SparseSource
 from bayesmargin.rowspace import row_space
-from bayesmargin.samplers import SSGNHT
+from bayesmargin.samplers import SSGLD, SSGNHT
 from bayesmargin.samplers.wide_common import CommonPart
 
 
@@ -230,3 +231,14 @@ def test_redrawing_the_common_part_keeps_half_a_kick_that_is_due(sheared):
     before = rest()
     common.redraw(position, momentum, half, rng)
     np.testing.assert_allclose(rest(), before, atol=1e-12)
+
+
+def test_gradient_noise_heats_by_as_much_as_the_learned_scale_lets_through():
+    """The noise was taken as if AdaGrad had the scale one, which it has for no weight."""
+    sampler = SSGLD(step=0.01, preconditioner="adagrad", control_variates=False)
+    ensemble = sampler.start(problem_of(*text_like()), spawn_generators(0, 3))
+    for chain, moment in zip(ensemble.chains, (4.0, 9.0), strict=True):
+        chain.state.moment[:] = moment
+    mean_scale = 0.5 * (1.0 / 2.0 + 1.0 / 3.0)
+    found = ensemble.temperature(100.0, np.empty((2, 0, 4)))
+    assert found - 1.0 == pytest.approx(0.25 * 0.01**2 * 100.0 * mean_scale, rel=1e-4)

@@ -136,7 +136,7 @@ class HamiltonianSampler(Sampler):
         run_chains(chains, length, 1, None)
         draws, _ = collected(chains)
         late = draws[:, length // 2 :].reshape(-1, draws.shape[-1])
-        moved = around(problem, anchor, prepared, late)
+        moved = around(anchor, prepared, late)
         last = prepared.weights(draws[:, -1]) - moved.mean
         if moved.factor.ndim == 1:
             return moved, last / moved.factor
@@ -186,7 +186,7 @@ class HamiltonianSampler(Sampler):
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
             if positions is None:
                 return self._place(problem, generators, anchor, None, within)
-            moved = around(problem, anchor, prepared, positions)
+            moved = around(anchor, prepared, positions)
             return self._place(problem, generators, moved, None, within=None)
 
         def repair() -> Ensemble | None:

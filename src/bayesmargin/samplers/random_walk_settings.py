@@ -123,7 +123,7 @@ class AusterityMetropolis(Sampler):
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
             assert anchor is not None
-            moved = anchor if positions is None else around(problem, anchor, prepared, positions)
+            moved = anchor if positions is None else around(anchor, prepared, positions)
             return self._place(problem, generators, moved)
 
         def facts(trace: FloatArray) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class StochasticSampler(Sampler):
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
             moved = anchor
             if positions is not None and anchor is not None:
-                moved = around(problem, anchor, prepared, positions)
+                moved = around(anchor, prepared, positions)
             return self._place(problem, generators, moved, 0.5 * shrink if smaller else shrink)
 
         def temperature(noise: float, trace: FloatArray) -> float:
@@ -228,7 +228,7 @@ class StochasticSampler(Sampler):
 
 
 def around(
-    problem: Problem, anchor: GaussianAnchor, prepared: PreparedTarget, positions: FloatArray
+    anchor: GaussianAnchor, prepared: PreparedTarget, positions: FloatArray
 ) -> GaussianAnchor:
     """Anchor re-estimated from draws, whatever rotation the target used."""
     basis = getattr(prepared.coordinates, "basis", None)

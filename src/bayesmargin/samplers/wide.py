@@ -272,7 +272,7 @@ def wide_ensemble(
         info=info,
         target=prepared.target,
         temperature=lambda noise, trace: sampler.temperature(
-            sampler.last_step(step, chains), noise, trace
+            sampler.last_step(step, chains), noise * sampler.mean_scale(chains), trace
         ),
         draw_weights=sampler.draw_weights(step, chains),
         restart=restart if whitened else None,
