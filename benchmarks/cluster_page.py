@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cost_model import FILE, Constants, extrapolated
+from options import no_options
 from reporting import RESULTS
 
 PAGE = Path(__file__).parent.parent / "docs" / "guides" / "cluster.md"
@@ -50,5 +51,6 @@ def filled(match: re.Match[str]) -> str:
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     pattern = r"<!-- (?P<name>\w+): (?P<columns>[\w ]+) -->.*?<!-- end -->"
     PAGE.write_text(re.sub(pattern, filled, PAGE.read_text(), flags=re.DOTALL))
