@@ -16,7 +16,6 @@ from bayesmargin.chains import equally_weighted
 from bayesmargin.checks import (
     FEW,
     SteinCheck,
-    full_cost,
     gradient_noise,
     spread_draws,
     stein_check,
@@ -27,12 +26,11 @@ from bayesmargin.problem import Problem, slacks
 from bayesmargin.progress import Progress
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.saving.journal import Journal
-from bayesmargin.supervisor import Supervisor
+from bayesmargin.supervisor import Supervisor, exact_is_cheap
 from bayesmargin.target import working_type, workspace
 from bayesmargin.types import FloatArray
 from bayesmargin.verdict import Watched, biased, diagnose, lacking, lopsided, warn_of
 
-CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
 
 
@@ -65,9 +63,8 @@ def _attempt(
     step = float(ensemble.info["step"]) if may_hand_over else 0.0
     kick = step * np.sqrt(stein.force)
     poor = biased(stein) or lacking(watched) or kick > LARGEST_KICK
-    halved = supervisor.restarts > 0
-    cheap = ensemble.target is not None and full_cost(ensemble.target) <= CHEAP
-    if may_hand_over and (poor or lopsided(watched, step, noise, halved, cheap)):
+    cheap = exact_is_cheap(ensemble)
+    if may_hand_over and (poor or lopsided(watched, step, noise, cheap)):
         found = (
             f"bias {stein.bias:+.2f}, in one direction {stein.worst:+.2f}, kicks {kick:.2f}, "
             f"skewness {watched.skewness:.1f}"

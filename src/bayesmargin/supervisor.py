@@ -1,8 +1,9 @@
 """One run of all chains, and what its own diagnostics make of it on the way.
 
-A step that diverges, overheats the thermostat or throws a chain off is halved; an anchor that the
-warm-up contradicts is replaced by one estimated from the warm-up; chains that disagree, or hold too
-few effective draws, go on twice as long.
+A step that diverges, overheats the thermostat or throws a chain off is halved, unless an exact
+sampler that costs little stands ready; an anchor that the warm-up contradicts is replaced by one
+estimated from the warm-up; chains that disagree, or hold too few effective draws, go on twice as
+long.
 """
 
 import time
@@ -14,6 +15,7 @@ import numpy as np
 
 from bayesmargin.anchor.listening import listening
 from bayesmargin.chains import collected, run_chains
+from bayesmargin.checks import full_cost
 from bayesmargin.diagnostics import rhat
 from bayesmargin.errors import DivergenceError, StepSizeWarning
 from bayesmargin.problem import Problem
@@ -25,13 +27,19 @@ from bayesmargin.verdict import Watched, lacking
 
 ROUND_SECONDS = 0.3
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
-MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback
+MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback, none when that is cheap
 MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 SECOND_LOOK = 4  # times the warm-up that is added where chance may have shifted the thermostat
 THROWN = 6.0  # standard deviations beyond the root of its coordinates of a length of the momentum
 POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
 POOR_SPREAD = 3.0  # ratio of variances
+CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
+
+
+def exact_is_cheap(ensemble: Ensemble) -> bool:
+    """Whether HMC, which reads all rows in reach, takes no more than a second or two."""
+    return ensemble.target is not None and full_cost(ensemble.target) <= CHEAP
 
 
 @dataclass
@@ -56,9 +64,14 @@ class Supervisor:
     notes: list[str] = field(default_factory=list)
 
     def begin(self, ensemble: Ensemble) -> None:
-        """Set how often chains are mended: once where another sampler stands ready instead."""
+        """Set how often chains are mended: once where another sampler stands ready instead.
+
+        Where that one costs little, a step that is too long is not mended at all.
+        """
         self.restarts, self.may_hand_over = 0, ensemble.fallback is not None
-        self.max_restarts = 1 if self.may_hand_over else MAX_RESTARTS
+        self.max_restarts = MAX_RESTARTS
+        if self.may_hand_over:
+            self.max_restarts = 0 if exact_is_cheap(ensemble) else 1
         self.max_extensions = 1 if self.may_hand_over else MAX_EXTENSIONS
 
     def advance(self, ensemble: Ensemble, stage: str, n_draws: int, thin: int) -> None:
@@ -170,6 +183,8 @@ class Supervisor:
 
     def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
         self.restarts += 1
+        if self.may_hand_over and self.restarts > self.max_restarts:
+            raise DivergenceError(reason)
         if self.restarts > self.max_restarts or ensemble.restart is None:
             raise DivergenceError(
                 f"{reason} (step halved {self.max_restarts} times): rescale the features, for "

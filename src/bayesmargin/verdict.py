@@ -103,25 +103,23 @@ def lacking(watched: Watched) -> str:
     return "" if bulk > min(ESS_PER_CHAIN * n_chains, 0.25 * n_chains * n_draws) else "draws"
 
 
-def lopsided(
-    watched: Watched, step: float, noise: float, halved: bool = False, cheap: bool = True
-) -> bool:
+def lopsided(watched: Watched, step: float, noise: float, cheap: bool = True) -> bool:
     """Whether the law is too skewed for a thermostat: a wall on one side, a tail on the other.
 
     A gradient estimate of variance ``noise`` warms by ``step * noise / 2`` where it is noisy, and
     one friction takes away the mean. Batches are noisy at a wall and silent in a tail, so the tail
     stays cold, by about that times the skewness. Where the law is more skewed still, steps cut the
-    wall's corner even without noise; a step that had to be ``halved`` has met the wall already.
-    Either makes standard deviations two or three per cent too small, in all directions at once:
-    less than the bias check can tell from chance. That is worth a second or two of HMC, where it is
-    so ``cheap``, but not twenty times the time of a fit of many rows, which are biased less, too.
+    wall's corner even without noise. Either makes standard deviations two or three per cent too
+    small, in all directions at once: less than the bias check can tell from chance. That is worth a
+    second or two of HMC, where it is so ``cheap``, but not twenty times the time of a fit of many
+    rows, which are biased less, too.
     """
     if not watched.enough:
         return False
     if not cheap:
         return bool(watched.skewness > STRONG_SKEWNESS)
     uneven = step * noise * watched.skewness > TOLERATED_UNEVENNESS
-    return bool(uneven or watched.skewness > (0.5 if halved else 1.0) * TOLERATED_SKEWNESS)
+    return bool(uneven or watched.skewness > TOLERATED_SKEWNESS)
 
 
 def diagnose(

@@ -7,23 +7,22 @@ from bayesmargin.verdict import Watched, lopsided
 
 
 @pytest.mark.parametrize(
-    ("shape", "step", "noise", "halved", "expected"),
+    ("shape", "step", "noise", "expected"),
     [
-        (1000.0, 0.25, 0.5, False, False),  # skewness 0.06
-        (40.0, 0.25, 0.0, False, False),  # skewness 0.32, and gradients without noise
-        (40.0, 0.25, 0.5, False, True),
-        (40.0, 0.25, 0.0, True, True),
-        (10.0, 0.25, 0.0, False, True),  # skewness 0.63
+        (1000.0, 0.25, 0.5, False),  # skewness 0.06
+        (40.0, 0.25, 0.0, False),  # skewness 0.32, and gradients without noise
+        (40.0, 0.25, 0.5, True),
+        (10.0, 0.25, 0.0, True),  # skewness 0.63
     ],
 )
-def test_lopsided_draws_are_told_from_those_of_a_gaussian(shape, step, noise, halved, expected):
+def test_lopsided_draws_are_told_from_those_of_a_gaussian(shape, step, noise, expected):
     """Gamma laws of skewness ``2/sqrt(shape)``."""
     for seed in range(5):
         draws = np.random.default_rng(seed).gamma(shape, size=(4, 1000, 6))
-        assert lopsided(Watched(draws, 1), step, noise, halved) == expected
+        assert lopsided(Watched(draws, 1), step, noise) == expected
 
 
 def test_where_the_exact_sampler_is_dear_only_strong_skewness_counts():
     for shape, expected in [(10.0, False), (4.0, True)]:  # skewness 0.63 and 1
         draws = np.random.default_rng(0).gamma(shape, size=(4, 1000, 6))
-        assert lopsided(Watched(draws, 1), 0.25, 0.5, False, cheap=False) == expected
+        assert lopsided(Watched(draws, 1), 0.25, 0.5, cheap=False) == expected

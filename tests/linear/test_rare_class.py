@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from bayesmargin import BayesianLinearSVC
+from bayesmargin import BayesianLinearSVC, supervisor
 from bayesmargin.errors import StepSizeWarning
 
 
@@ -46,18 +46,43 @@ def test_steps_that_cut_corners_hand_over_to_the_exact_sampler():
         assert np.abs(shift).max() < 0.12
 
 
+def _rare(seed=7, n_rows=2000):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, 5))
+    score = X @ [1.0, -0.5, 0.2, 0.0, 0.0] - 2.2 + 0.7 * rng.standard_normal(n_rows)
+    return X, (score > 0).astype(int)
+
+
 def test_a_chain_that_a_wall_throws_off_is_not_kept():
-    """Its thermostat froze it for hundreds of draws, and the run was said to be good."""
-    rng = np.random.default_rng(7)
-    X = rng.standard_normal((2000, 5))
-    y = (X @ [1.0, -0.5, 0.2, 0.0, 0.0] - 2.2 + 0.7 * rng.standard_normal(2000) > 0).astype(int)
+    """Its thermostat froze it for hundreds of draws, and the run was said to be good.
+
+    About every second seed has such a chain.
+    """
+    X, y = _rare()
     exact = _weights(_fitted(X, y, 9, sampler="hmc")).var(axis=0)
-    for seed in (0, 3):
-        with pytest.warns(StepSizeWarning, match="halved 1 time"):
-            model = BayesianLinearSVC(random_state=seed, n_draws=2000).fit(X, y)
-        assert "a chain was thrown off" in model.posterior_.attrs["notes"]
+    for seed in range(4):
+        model = BayesianLinearSVC(random_state=seed, n_draws=2000).fit(X, y)
+        assert model.diagnostics_.trustworthy
+        assert model.diagnostics_.divergences == 0
         ratio = _weights(model).var(axis=0) / exact
         assert 0.88 < ratio.min() < ratio.max() < 1.15
+
+
+def test_where_the_exact_sampler_is_cheap_no_step_is_halved(monkeypatch):
+    """Half the step told users to scale features that had been scaled."""
+    monkeypatch.setattr(supervisor, "THROWN", 0.0)  # by which every chain is
+    model = BayesianLinearSVC(random_state=0, n_draws=200).fit(*_rare())
+    assert model.posterior_.attrs["drawn_by"] == "SubgradientHMC"
+    assert "exact sampler (a chain was thrown off)" in model.posterior_.attrs["notes"]
+    assert "halved" not in model.posterior_.attrs["notes"]
+
+
+def test_where_it_is_dear_a_step_is_halved_first(monkeypatch):
+    monkeypatch.setattr(supervisor, "THROWN", 0.0)
+    monkeypatch.setattr(supervisor, "CHEAP", 1.0)
+    model = BayesianLinearSVC(random_state=0, n_draws=200).fit(*_rare())
+    assert "step halved (a chain was thrown off)" in model.posterior_.attrs["notes"]
+    assert "exact sampler (a chain was thrown off)" in model.posterior_.attrs["notes"]
 
 
 def test_a_lopsided_posterior_is_handed_over_to_the_exact_sampler():
@@ -87,12 +112,20 @@ def test_one_column_without_an_intercept_does_not_warn():
         assert model.diagnostics_.divergences == 0
 
 
-def test_many_rows_with_a_rare_class_stay_with_the_thermostat():
-    """It is a per cent off there, and HMC takes ten times as long."""
+def test_many_rows_with_a_rare_class_are_trusted_for_good_reason():
+    """Nine in ten rows say no, so nearly all kinks lie close together: Gaussians describe it badly.
+
+    The thermostat does in about half of the fits, and HMC, which takes longer, in the others.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 10))
     score = X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(20_000)
     y = (score > np.quantile(score, 0.9)).astype(int)
-    model = BayesianLinearSVC(random_state=0, n_draws=200).fit(X, y)
-    assert model.posterior_.attrs["drawn_by"] == "SSGNHT"
-    assert model.diagnostics_.trustworthy
+    exact = _weights(_fitted(X, y, 9, sampler="hmc"))
+    for seed in range(2):
+        model = _fitted(X, y, seed)
+        assert model.diagnostics_.trustworthy
+        found = _weights(model)
+        shift = (found.mean(axis=0) - exact.mean(axis=0)) / exact.std(axis=0)
+        assert np.abs(shift).max() < 0.15
+        assert 0.97 < (found.std(axis=0) / exact.std(axis=0)).mean() < 1.03

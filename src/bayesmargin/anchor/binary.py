@@ -108,8 +108,12 @@ def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
     """Matrix ``F`` with ``F @ F.T = precision^-1``, and the log determinant of ``precision``.
 
     The matrix is scaled to unit diagonal first: features may differ by many orders of magnitude.
+    One that is not positive definite is a ``LinAlgError``.
     """
-    scale = 1.0 / np.sqrt(np.diag(precision))
+    diagonal = np.diag(precision)
+    if not diagonal.min() > 0.0:
+        raise linalg.LinAlgError(f"a precision of {diagonal.min():.3g} is not positive")
+    scale = 1.0 / np.sqrt(diagonal)
     unit = precision * scale[:, None] * scale[None, :]
     lower = linalg.cholesky(unit + 1e-12 * np.eye(len(scale)), lower=True)
     inverse = linalg.solve_triangular(lower, np.eye(len(scale)), lower=True)

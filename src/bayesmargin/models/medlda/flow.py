@@ -38,8 +38,7 @@ _LEAST = 1e-36
 _CELL_BITS, _OCTAVES = 8, 23
 _CELLS = 1 << _CELL_BITS
 _SHIFT = np.int32(23 - _CELL_BITS)
-_INSIDE = np.int32((1 << (23 - _CELL_BITS)) - 1)
-_STEP = np.float32(2.0 ** -(23 - _CELL_BITS))
+_MANTISSA, _ONE = np.int32((1 << 23) - 1), np.int32(127 << 23)
 _FIRST = np.int32((126 - _OCTAVES) << _CELL_BITS)
 _LAST = np.int32(_OCTAVES * _CELLS)
 
@@ -65,7 +64,9 @@ def draw_quantile(table: FloatArray, bits: Any) -> float:
     distance = np.int64(bits & _LOW) ^ (-upper & 0xFFFFFFFF)
     level = np.float32((np.float32(distance) + np.float32(0.5)) * _UNIT).view(np.int32)
     cell = min(max((level >> _SHIFT) - _FIRST, np.int32(0)), _LAST) + upper * (_LAST + 1)
-    inside = np.float32(level & _INSIDE) * _STEP
+    # The place in the cell as the mantissa of a number from 1 to 2: a product of small numbers with
+    # it keeps its digits, where a compiler is free to multiply them by a unit of 2^-15 first.
+    inside = np.int32(((level << _CELL_BITS) & _MANTISSA) | _ONE).view(np.float32) - np.float32(1.0)
     return table[cell] + inside * (table[cell + 1] - table[cell])
 
 
