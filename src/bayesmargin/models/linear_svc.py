@@ -73,7 +73,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
     n_chains, n_draws : int
         Chains, and draws kept from each.
     random_state : int, Generator, RandomState or None
-        Seed; equal seeds give equal draws whatever ``n_jobs``.
+        Seed; equal seeds give equal draws whatever ``n_jobs``, on processors of one kind.
     n_jobs : int or None
         Threads; None uses a core for each chain as far as there are cores.
     verbose : int

@@ -83,7 +83,7 @@ class MedLDAClassifier(
         Part of the documents (300 at most) held out to learn probabilities and the thresholds of
         label sets, and to report accuracy while fitting. With 0 training documents are used.
     random_state : int, Generator, RandomState or None, default=None
-        Seed; equal seeds give equal results whatever ``n_jobs`` is.
+        Seed; equal seeds give equal results whatever ``n_jobs`` is, on processors of one kind.
     n_jobs : int or None, default=None
         Threads; -1 is every core.
     verbose : int, default=0
