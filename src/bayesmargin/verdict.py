@@ -231,7 +231,8 @@ def warn_of(found: Diagnostics, stein: SteinCheck, interrupted: bool) -> None:
         category = StepSizeWarning
         message = (
             f"the step was halved {found.divergences} time(s) because it was too large; the "
-            "posterior can be used, but scaling the features will make the fit faster"
+            "posterior can be used. Where features differ in scale, scaling them makes the fit "
+            "faster"
         )
     if message:
         warnings.warn(message, category, stacklevel=6)

@@ -83,8 +83,8 @@ def _advice(found: Any) -> list[str]:
         )
     if found.divergences:
         lines.append(
-            f"The step was halved {found.divergences} time(s). The draws can be used; scaled "
-            "features would make the fit faster."
+            f"The step was halved {found.divergences} time(s). The draws can be used; where "
+            "features differ in scale, scaling them makes the fit faster."
         )
     return lines
 
