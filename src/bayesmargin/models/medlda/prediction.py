@@ -136,7 +136,8 @@ def infer(
 
             crew.run(task, range(len(chunks)))
             mean_shares += shares / len(states)
-            scores += shares @ coef.T / len(states)
+            # Not a product of BLAS, which orders the sums of a document by how many there are.
+            scores += np.einsum("dk,lk->dl", shares, coef) / len(states)
             if visit is not None:
                 visit(draw, shares)
     return mean_shares, scores
