@@ -4,6 +4,7 @@ A Gaussian describes that badly, and steps and batches that suit a Gaussian are 
 exact sampler says what the default one must find.
 """
 
+import platform
 import warnings
 
 import numpy as np
@@ -46,11 +47,18 @@ def test_steps_that_cut_corners_hand_over_to_the_exact_sampler():
         assert np.abs(shift).max() < 0.12
 
 
-def _rare(seed=7, n_rows=2000):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_rows, 5))
-    score = X @ [1.0, -0.5, 0.2, 0.0, 0.0] - 2.2 + 0.7 * rng.standard_normal(n_rows)
-    return X, (score > 0).astype(int)
+def _rare():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((2000, 5))
+    y = (X @ [1.0, -0.5, 0.2, 0.0, 0.0] - 2.2 + 0.7 * rng.standard_normal(2000) > 0).astype(int)
+    return X, y
+
+
+def _many_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 10))
+    score = X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(20_000)
+    return X, (score > np.quantile(score, 0.9)).astype(int)
 
 
 def test_a_chain_that_a_wall_throws_off_is_not_kept():
@@ -60,12 +68,15 @@ def test_a_chain_that_a_wall_throws_off_is_not_kept():
     """
     X, y = _rare()
     exact = _weights(_fitted(X, y, 9, sampler="hmc")).var(axis=0)
+    notes = []
     for seed in range(4):
         model = BayesianLinearSVC(random_state=seed, n_draws=2000).fit(X, y)
+        notes.append(model.posterior_.attrs["notes"])
         assert model.diagnostics_.trustworthy
         assert model.diagnostics_.divergences == 0
         ratio = _weights(model).var(axis=0) / exact
         assert 0.88 < ratio.min() < ratio.max() < 1.15
+    assert any("a chain was thrown off" in note for note in notes)
 
 
 def test_where_the_exact_sampler_is_cheap_no_step_is_halved(monkeypatch):
@@ -112,15 +123,21 @@ def test_one_column_without_an_intercept_does_not_warn():
         assert model.diagnostics_.divergences == 0
 
 
-def test_many_rows_with_a_rare_class_are_trusted_for_good_reason():
-    """Nine in ten rows say no, so nearly all kinks lie close together: Gaussians describe it badly.
+@pytest.mark.xfail(
+    platform.machine() == "x86_64",
+    reason="kicks lie at their bound: with x86 draws HMC takes over in about half of the fits",
+    strict=False,
+)
+def test_many_rows_with_a_rare_class_stay_with_the_thermostat():
+    """It is a per cent off there, and HMC takes ten times as long."""
+    model = BayesianLinearSVC(random_state=0, n_draws=200).fit(*_many_rows())
+    assert model.posterior_.attrs["drawn_by"] == "SSGNHT"
+    assert model.diagnostics_.trustworthy
 
-    The thermostat does in about half of the fits, and HMC, which takes longer, in the others.
-    """
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((20_000, 10))
-    score = X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(20_000)
-    y = (score > np.quantile(score, 0.9)).astype(int)
+
+def test_many_rows_with_a_rare_class_are_trusted_for_good_reason():
+    """Whichever sampler draws: nearly all kinks lie close together, which is no Gaussian's law."""
+    X, y = _many_rows()
     exact = _weights(_fitted(X, y, 9, sampler="hmc"))
     for seed in range(2):
         model = _fitted(X, y, seed)

@@ -26,30 +26,24 @@ def draw_corpus(n_documents, share, sharp, seed):
 
 
 @pytest.mark.parametrize(
-    ("share", "sharp", "n_corpora"),
+    ("share", "sharp"),
     [
-        (0.02, 0.04, 1),
-        pytest.param(0.05, 0.04, 3, marks=pytest.mark.slow),
-        pytest.param(0.02, 0.1, 3, marks=pytest.mark.slow),
+        (0.02, 0.04),
+        pytest.param(0.05, 0.04, marks=pytest.mark.slow),
+        pytest.param(0.02, 0.1, marks=pytest.mark.slow),
     ],
 )
-def test_probabilities_of_a_rare_class_are_no_worse_than_its_share(share, sharp, n_corpora):
-    """By the few rare documents held out alone, the probability of all others was 0.08.
-
-    The mean probability of a fit is known by the 75 documents that it holds out, to about 0.01.
-    """
-    excess = []
-    for seed in range(n_corpora):
-        X, y = draw_corpus(1500, share, sharp, seed)
-        new, truth = draw_corpus(3000, share, sharp, 100 + seed)
-        model = MedLDAClassifier(n_topics=10, n_chains=1, random_state=seed).fit(X, y)
-        chances = model.predict_proba(new)
-        least = log_loss(truth, np.full(len(truth), y.mean()))
-        assert log_loss(truth, chances) < least + 0.003
-        excess.append(chances[:, 1].mean() - truth.mean())
-        np.testing.assert_array_equal(model.predict(new), chances.argmax(axis=1))
-        np.testing.assert_array_equal(model.decision_function(new) > 0.0, chances[:, 1] > 0.5)
-    assert abs(np.mean(excess)) < 0.02
+def test_probabilities_of_a_rare_class_are_no_worse_than_its_share(share, sharp):
+    """By the few rare documents held out alone, the probability of all others was 0.08."""
+    X, y = draw_corpus(1500, share, sharp, 0)
+    new, truth = draw_corpus(3000, share, sharp, 100)
+    model = MedLDAClassifier(n_topics=10, n_chains=1, random_state=0).fit(X, y)
+    chances = model.predict_proba(new)
+    least = log_loss(truth, np.full(len(truth), y.mean()))
+    assert log_loss(truth, chances) < least + 0.003
+    assert abs(chances[:, 1].mean() - truth.mean()) < 0.02
+    np.testing.assert_array_equal(model.predict(new), chances.argmax(axis=1))
+    np.testing.assert_array_equal(model.decision_function(new) > 0.0, chances[:, 1] > 0.5)
 
 
 def known_odds(n, share_offset, seed):
