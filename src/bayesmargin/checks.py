@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import jit
+from bayesmargin.copying import copy_vector
 from bayesmargin.diagnostics import effective_sample_size
 from bayesmargin.target import Strata, Target, Workspace, estimate_gradient
 from bayesmargin.target_separate import SeparateHinge
@@ -75,7 +76,7 @@ def wall_error(slack: FloatArray, cost: FloatArray) -> float:
 def _gradients(target, positions, rng, work, out):  # type: ignore[no-untyped-def]
     for k in range(positions.shape[0]):
         estimate_gradient(target, positions[k], rng, work)
-        out[k] = work.gradient
+        copy_vector(work.gradient, out[k])
 
 
 def full_batch(target: Target) -> Target:

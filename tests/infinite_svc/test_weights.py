@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayesmargin.compiling import from_python, jit
+from bayesmargin.copying import copy_matrix
 from bayesmargin.models.infinite_svc.anchor import batch_rows, refresh_anchor
 from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
@@ -14,7 +15,6 @@ from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_sweep import update_experts
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
-from bayesmargin.models.mixtures.dense import copy_matrix
 
 HINGE = Hinge(1.0, 1.0)
 BINARY = (

@@ -21,6 +21,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
+from bayesmargin.copying import copy_vector
 from bayesmargin.random import inverse_gaussian
 from bayesmargin.samplers.augmentation_blocks import block_scores
 from bayesmargin.samplers.augmentation_mixing import add_blocks, augment
@@ -175,4 +176,4 @@ def record_sweeps(target, state, rng, work, by_coordinate, thin, draws):  # type
     for k in range(draws.shape[0]):
         for _ in range(thin):
             sweep(target, state, rng, work, by_coordinate)
-        draws[k] = state.weights
+        copy_vector(state.weights, draws[k])

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements, jit
+from bayesmargin.copying import copy_vector
 from bayesmargin.state import advance
 from bayesmargin.target import energy
 from bayesmargin.types import FloatArray, IntArray
@@ -168,11 +169,11 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
     size = state.position.shape[0]
     if not math.isfinite(state.energy[0]):
         state.energy[0] = energy_in_reach(target, state.position, dynamics.radius, work)
-        state.gradient[:] = work.gradient
+        copy_vector(work.gradient, state.gradient)
     for j in range(size):
         state.momentum[j] = rng.standard_normal()
         state.origin[j] = state.position[j]
-    work.gradient[:] = state.gradient
+    copy_vector(state.gradient, work.gradient)
     n_steps, size_of_step = dynamics.n_steps, longest_step(dynamics, state.tuning[STEP])
     if n_steps <= 0:
         n_steps = int(min(LONGEST, max(1.0, round(dynamics.length / size_of_step))))
@@ -188,9 +189,9 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
         state.clock[1] += 1
     if rng.random() < acceptance:
         state.energy[0] = potential
-        state.gradient[:] = work.gradient
+        copy_vector(work.gradient, state.gradient)
     else:
-        state.position[:] = state.origin
+        copy_vector(state.origin, state.position)
     state.friction[0] = acceptance
     # What was not watched is no fault of the step, and no shorter one would mend it.
     if state.clock[2] == 1 and state.clock[3] == missed:

@@ -18,6 +18,7 @@ from scipy import stats
 
 from bayesmargin.compiling import implements, jit
 from bayesmargin.coordinates import to_weights
+from bayesmargin.copying import copy_vector
 from bayesmargin.priors import prior_energy
 from bayesmargin.state import advance
 from bayesmargin.target import row_log_psi, set_working
@@ -94,7 +95,7 @@ def austerity_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     set_working(work.data, proposed)
     accept, count = sequential_test(dynamics, target, now, proposed, threshold, first, work)
     if accept:
-        state.position[:] = proposal
+        copy_vector(proposal, state.position)
     # The trace averages these two: the acceptance rate and the share of the rows that was read.
     state.friction[0] = 1.0 if accept else 0.0
     state.momentum[:] = math.sqrt(count / n_rows)

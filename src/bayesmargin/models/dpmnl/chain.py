@@ -25,14 +25,17 @@ def update_parameters(
     X: FloatArray,
     labels: IntArray,
     slots: IntArray,
+    sorted_rows: IntArray,
     experts: Experts,
     hyper: Hyper,
     step: float,
     leapfrogs: int,
 ) -> int:
-    """All parameters of all components, then the base measure; returns the logit models moved."""
+    """All parameters of all components, then the base measure; returns the logit models moved.
+
+    ``sorted_rows`` are the rows in the order of their slots.
+    """
     accepted = 0
-    sorted_rows = np.argsort(slots, kind="mergesort")
     position = 0
     while position < slots.shape[0]:
         slot = slots[sorted_rows[position]]
@@ -92,8 +95,8 @@ class Chain:
         self.sweeps += 1
         step = self.step * (2.0 if self.sweeps % 5 == 0 else 1.0)
         accepted = update_parameters(
-            self.rng, self.X, self.labels, self.slots, self.experts, self.hyper,
-            step, self.leapfrogs,
+            self.rng, self.X, self.labels, self.slots, np.argsort(self.slots, kind="stable"),
+            self.experts, self.hyper, step, self.leapfrogs,
         )  # fmt: skip
         self.accepted = accepted / int(self.experts.size[0])
         self.log_partition = log_partition(

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_jit
+from bayesmargin.copying import copy_matrix
 from bayesmargin.models.dpmnl.state import (
     CONCENTRATION_LOCATION,
     CONCENTRATION_SCALE,
@@ -205,7 +206,7 @@ def update_logit(
             kinetic += 0.5 * momentum[y, j] ** 2
     if math.log(rng.random()) < before - energy - kinetic:
         return True
-    coefficients[:, :] = previous
+    copy_matrix(previous, coefficients)
     return False
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import inner_jit, jit
+from bayesmargin.copying import copy_matrix, copy_vector
 from bayesmargin.types import FloatArray, IntArray
 
 MEAN_SCALE = 2.0
@@ -103,10 +104,10 @@ def enlist(experts: Experts, position: int) -> int:
 @inner_jit
 def copy_component(source: Experts, slot: int, target: Experts, place: int) -> None:
     """Copy the parameters of a component into a slot of another store."""
-    target.mean[place] = source.mean[slot]
-    target.log_variance[place] = source.log_variance[slot]
-    target.coefficients[place] = source.coefficients[slot]
-    target.log_scale[place] = source.log_scale[slot]
+    copy_vector(source.mean[slot], target.mean[place])
+    copy_vector(source.log_variance[slot], target.log_variance[place])
+    copy_matrix(source.coefficients[slot], target.coefficients[place])
+    copy_vector(source.log_scale[slot], target.log_scale[place])
 
 
 def start_hyper(features: int, narrowest: FloatArray | None = None) -> Hyper:

@@ -25,16 +25,12 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.copying import copy_vector
 from bayesmargin.models.infinite_svc.coarseness import force_jump, mean_whitened_square
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.sharpness import kind_of, learn_sharpness, sharpness_of
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
-from bayesmargin.models.mixtures.dense import (
-    accumulate_outer,
-    cholesky,
-    copy_vector,
-    invert_lower,
-)
+from bayesmargin.models.mixtures.dense import accumulate_outer, cholesky, invert_lower
 from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 

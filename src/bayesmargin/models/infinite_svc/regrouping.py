@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.copying import copy_matrix, copy_vector
 from bayesmargin.models.infinite_svc.gaussian import refactor
 from bayesmargin.models.infinite_svc.marginal import log_marginal
 from bayesmargin.models.infinite_svc.radii import forget_radii
@@ -19,7 +20,6 @@ from bayesmargin.models.infinite_svc.state import (
     group_members,
     open_slot,
 )
-from bayesmargin.models.mixtures.dense import copy_matrix, copy_vector
 from bayesmargin.types import IntArray
 
 

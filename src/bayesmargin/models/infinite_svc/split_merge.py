@@ -36,6 +36,7 @@ import math
 import numpy as np
 
 from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.copying import copy_matrix
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.proposal_rows import (
@@ -53,7 +54,6 @@ from bayesmargin.models.infinite_svc.regrouping import (
 )
 from bayesmargin.models.infinite_svc.restricted import allocate, fill_sides, launch
 from bayesmargin.models.infinite_svc.state import Base, Components, Mixture
-from bayesmargin.models.mixtures.dense import copy_matrix
 
 _DOUBT = 50.0
 

@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
+from bayesmargin.copying import copy_vector
 from bayesmargin.models.infinite_svc.experts import fill_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.models.mixtures.dense import (
     accumulate_outer,
     cholesky,
-    copy_vector,
     dot,
     solve_lower,
     solve_lower_transposed,

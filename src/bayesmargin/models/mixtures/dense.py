@@ -102,21 +102,6 @@ def dot_row(matrix: FloatArray, index: int, vector: FloatArray) -> float:
 
 
 @inner_borrowing_jit
-def copy_vector(source: FloatArray, target: FloatArray) -> None:
-    """Copy the entries of a vector; assigning slices compiles a report of unequal shapes too."""
-    for i in range(source.shape[0]):
-        target[i] = source[i]
-
-
-@inner_borrowing_jit
-def copy_matrix(source: FloatArray, target: FloatArray) -> None:
-    """Copy the entries of a matrix."""
-    for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[i, j] = source[i, j]
-
-
-@inner_borrowing_jit
 def accumulate_outer(total: FloatArray, block: FloatArray, weight: FloatArray) -> None:
     """Add ``block.T @ diag(weight) @ block`` to the lower triangle of ``total``.
 
