@@ -19,7 +19,7 @@ import inspect
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,12 +40,22 @@ _ROOT = Path(__file__).parent
 _logger = logging.getLogger(_PACKAGE)
 
 
+@functools.cache
 def _module_file(name: str) -> Path | None:
     path = _ROOT.joinpath(*name.split(".")[1:])
     if path.is_dir():
         return path / "__init__.py"
     file = path.with_suffix(".py")
     return file if file.exists() else None
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Statements below a node; expressions, which are most of a tree, are not looked at."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(node, name, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            yield from _statements(inner)
 
 
 @functools.cache
@@ -55,7 +65,7 @@ def _imports(name: str) -> frozenset[str]:
     if file is None or name == _PACKAGE:
         return frozenset()
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -213,13 +223,15 @@ class DirectCaller:
 
 
 def _compiled(function: F, borrows: bool, inner: bool) -> F:
+    if inner:  # part of those that are kept on disk
+        return numba.njit(**_options(borrows, inner))(function)
     previous = numba.config.CACHE_DIR
     module = function.__module__
     inside = module.split(".")[0] == _PACKAGE
     key = source_hash(module) if inside else package_hash()
     numba.config.CACHE_DIR = str(cache_folder() / key)
     try:
-        return numba.njit(cache=not inner, **_options(borrows, inner))(function)
+        return numba.njit(cache=True, **_options(borrows, inner))(function)
     finally:
         numba.config.CACHE_DIR = previous
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements, jit
+from bayesmargin.compiling import implements, inner_borrowing_jit, jit
 from bayesmargin.types import FloatArray, IntArray
 
 
@@ -74,7 +74,7 @@ class Rotated(NamedTuple):
     triangular: bool
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _add_lines(matrix, factors, block, begin, end, out):  # type: ignore[no-untyped-def]
     """Write the sum of the lines of ``matrix``, each times its factor, for one block of both.
 
@@ -181,7 +181,7 @@ class Spiked(NamedTuple):
     gain: FloatArray
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _spike(coordinates, vector):  # type: ignore[no-untyped-def]
     """Apply the map in brackets in place, two directions at a time.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit
 
 # Exact in single precision, so that they leave the precision of what they meet as it is.
 _HALF: Any = np.float32(0.5)
@@ -57,7 +57,7 @@ def spawn_seeds(rng: np.random.Generator, count: int) -> list[Any]:
     return list(rng.bit_generator.seed_seq.spawn(count))  # type: ignore[attr-defined]
 
 
-@jit
+@inner_jit
 def inverse_gaussian_from(square: float, uniform: float, mean: float) -> float:
     r"""Inverse Gaussian of shape 1 and finite mean, from a squared normal and a uniform variate.
 
@@ -73,7 +73,7 @@ def inverse_gaussian_from(square: float, uniform: float, mean: float) -> float:
     return value
 
 
-@jit
+@inner_jit
 def inverse_gaussian(rng: np.random.Generator, mean: float, shape: float) -> float:
     r"""One draw of the inverse Gaussian with density
     :math:`\sqrt{k/(2\pi x^3)}\,\exp(-k (x-m)^2 / (2 m^2 x))`.
@@ -86,14 +86,14 @@ def inverse_gaussian(rng: np.random.Generator, mean: float, shape: float) -> flo
     return shape * inverse_gaussian_from(normal * normal, rng.random(), mean / shape)
 
 
-@jit
+@inner_jit
 def augmentation_mean(cost: float, slack: float) -> float:
     r"""Mean :math:`2/(c|\zeta|)` of the law of :func:`augmentation_precision`, kept finite."""
     mean: float = _TWO / max(cost * abs(slack), _SMALLEST)
     return mean
 
 
-@jit
+@inner_jit
 def augmentation_precision(rng: np.random.Generator, cost: float, slack: float) -> float:
     r"""Draw :math:`1/\lambda \sim IG(2/(c|\zeta|), 1)`, which makes the hinge Gaussian.
 

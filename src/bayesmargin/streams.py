@@ -17,7 +17,7 @@ from numba import types
 from numba.core.types import NumPyRandomGeneratorType
 from numba.extending import overload
 
-from bayesmargin.compiling import FASTMATH, jit
+from bayesmargin.compiling import FASTMATH, inner_jit, jit
 from bayesmargin.types import IntArray
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -27,7 +27,7 @@ _S30, _S27, _S31, _S11 = (np.uint64(s) for s in (30, 27, 31, 11))
 _UNIT = 2.0**-53
 
 
-@jit
+@inner_jit
 def mix(value: Any) -> Any:
     """Finaliser of SplitMix64: a bijection of 64 bits whose output looks random."""
     value = (value ^ (value >> _S30)) * _FIRST
@@ -57,7 +57,7 @@ def seed_from_generator(stream: Any, rng: np.random.Generator) -> None:
     stream[0] = rng.bit_generator.random_raw()
 
 
-@jit
+@inner_jit
 def seed_stream(stream: Any, seed: int, words: IntArray) -> None:
     """Start the stream of a document: a function of ``seed`` and of its sorted words alone."""
     state: Any = np.uint64(seed)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements, jit
+from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
 from bayesmargin.coordinates import n_positions, pull_back, to_weights
 from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, still_wins, winner
 from bayesmargin.priors import prior_energy, prior_gradient
@@ -161,7 +161,7 @@ def _binary_row_log_psi(hinge, rows, index, weights, work):  # type: ignore[no-u
     return binary_log_psi(hinge.cost[index], hinge.slack[index], hinge.sign[index], score)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _add_multiclass_row(hinge, rows, d, scores, scale, data):  # type: ignore[no-untyped-def]
     """Add one row whose scores are known; return its energy. Nothing unless its state changed."""
     label, before = hinge.label[d], hinge.reference[d]
@@ -236,7 +236,7 @@ def _add_interleaved(hinge, rows, block, scale, work):  # type: ignore[no-untype
     return energy
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def set_working(weights, working):  # type: ignore[no-untyped-def]
     """Copy weights to the precision in which rows are multiplied with them."""
     # A loop and not a slice: assigning slices costs Numba a check of shapes every time.
@@ -244,7 +244,7 @@ def set_working(weights, working):  # type: ignore[no-untyped-def]
         working[j] = weights[j]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
@@ -272,7 +272,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     pull_back(target.coordinates, weights, work.gradient)
 
 
-@jit
+@inner_jit
 def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
     r"""Energy :math:`U` at ``position`` up to a constant; its gradient goes to ``work.gradient``.
 

@@ -44,9 +44,14 @@ def numeric_gradient(problem, weights, step=1e-6):
     return result
 
 
+@jit
+def estimate(target, position, rng, work):
+    estimate_gradient(target, position, rng, work)
+
+
 def gradient(target, position, rng):
     work = workspace(target, target.rows.values.dtype)
-    estimate_gradient(target, position, rng, work)
+    estimate(target, position, rng, work)
     return work.gradient.copy()
 
 

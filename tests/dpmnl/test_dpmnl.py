@@ -17,7 +17,8 @@ from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
 from bayesmargin.models.dpmnl.prediction import predict_draws, take_draw
-from bayesmargin.models.dpmnl.state import NARROWEST, draw_base, empty_experts, start_hyper
+from bayesmargin.models.dpmnl.state import NARROWEST, empty_experts, start_hyper
+from bayesmargin.models.dpmnl.state import draw_base as compiled_draw_base
 from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log_classes
 
 from .densities import integrated
@@ -25,6 +26,7 @@ from .densities import integrated
 # Short chains: what they say about themselves is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 
+draw_base = from_python(compiled_draw_base)
 fill_log_classes = from_python(compiled_fill_log_classes)
 SHAPES = [(3, 1, 2), (5, 2, 3)]  # rows, features, classes
 ONE_FAST_SHAPE = [pytest.param(SHAPES[0], marks=pytest.mark.slow), SHAPES[1]]

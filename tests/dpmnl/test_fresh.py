@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from bayesmargin import DPMNLClassifier
+from bayesmargin.compiling import from_python
 from bayesmargin.models.dpmnl.fresh import fresh_log_density
-from bayesmargin.models.dpmnl.state import NARROWEST, Hyper, draw_base, empty_experts
+from bayesmargin.models.dpmnl.state import NARROWEST, Hyper, empty_experts
+from bayesmargin.models.dpmnl.state import draw_base as compiled_draw_base
 
 from .densities import integrated
+
+draw_base = from_python(compiled_draw_base)
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 

@@ -5,10 +5,11 @@ import pytest
 from scipy import stats
 
 from bayesmargin.compiling import from_python
-from bayesmargin.random import inverse_gaussian_from
+from bayesmargin.random import inverse_gaussian_from as compiled_inverse_gaussian
 from bayesmargin.samplers import augmentation_variates
 from bayesmargin.samplers.augmentation_variates import WORDS, new_lanes
 
+inverse_gaussian_from = from_python(compiled_inverse_gaussian)
 fill_variates = from_python(augmentation_variates.fill_variates)
 minus_log = from_python(augmentation_variates.minus_log)
 next_lanes = from_python(augmentation_variates.next_lanes)

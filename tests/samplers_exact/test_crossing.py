@@ -9,7 +9,7 @@ from tests.samplers_exact.test_hamiltonian import random_problem
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import exact_target, safe_radius
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import from_python, jit
 from bayesmargin.random import spawn_generators
 from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
 from bayesmargin.samplers.crossing import crossing_dynamics, flow
@@ -43,6 +43,11 @@ PROBLEMS = {
 
 
 @jit
+def _kinetic(momentum):
+    return kinetic_energy(momentum)
+
+
+@jit
 def _flow(target, dynamics, state, duration):
     return flow(target, dynamics, state, duration)
 
@@ -61,12 +66,12 @@ def prepared(problem):
 
 
 def test_the_next_crossing_is_the_first_root():
-    rng = np.random.default_rng(0)
+    rng, next_time = np.random.default_rng(0), from_python(crossing_time)
     time = np.linspace(0.0, 20.0, 200_001)
     for gap, speed, pull in rng.standard_normal((200, 3)) * [1.0, 1.0, 0.5]:
         path = -abs(gap) + speed * time + 0.5 * pull * time**2
         beyond = np.flatnonzero(path > 0.0)
-        found = crossing_time(-abs(gap), speed, pull)
+        found = next_time(-abs(gap), speed, pull)
         if beyond.size:
             assert found == pytest.approx(time[beyond[0]], abs=2e-4)
         else:
@@ -84,10 +89,10 @@ def test_the_motion_keeps_the_energy_and_can_be_undone(n_classes):
         start, momentum = rng.standard_normal((2, problem.n_weights))
         state = hamiltonian_state(start, 1.0, tune=False)
         state.momentum[:] = momentum
-        before = energy_in_reach(target, start, dynamics.radius, work) + kinetic_energy(momentum)
+        before = energy_in_reach(target, start, dynamics.radius, work) + _kinetic(momentum)
         crossed += _flow(target, dynamics, state, 1.5)
         after = energy_in_reach(target, state.position, dynamics.radius, work)
-        after += kinetic_energy(state.momentum)
+        after += _kinetic(state.momentum)
         assert after == pytest.approx(before, rel=1e-9, abs=1e-7)
         state.momentum[:] *= -1.0
         _flow(target, dynamics, state, 1.5)

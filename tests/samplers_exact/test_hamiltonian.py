@@ -7,6 +7,7 @@ import pytest
 
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.exact import complete_target, exact_target, safe_radius
+from bayesmargin.compiling import jit
 from bayesmargin.random import spawn_generators
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import AugmentationGibbs, AusterityMetropolis, LangevinMC, SubgradientHMC
@@ -19,6 +20,21 @@ from bayesmargin.samplers.hamiltonian import (
 from bayesmargin.target import energy, workspace
 from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes
 from bayesmargin.validation.quadrature import energies
+
+
+@jit
+def energy_at(target, position, work):
+    return energy(target, position, work)
+
+
+@jit
+def kinetic(momentum):
+    return kinetic_energy(momentum)
+
+
+@jit
+def glide(target, state, work, step, n_steps):
+    return leapfrog(target, state, work, step, n_steps, np.inf)
 
 
 def random_problem(n_classes, n_rows=400, n_columns=4, seed=0):
@@ -61,14 +77,14 @@ def test_gradient_is_the_slope_of_the_energy(make):
     rng = np.random.default_rng(2)
     for _ in range(50):
         at = rng.standard_normal(problem.n_weights)
-        before = energy(target, at, work)
+        before = energy_at(target, at, work)
         gradient = work.gradient.copy()
         for j in range(len(at)):
             step = np.zeros(len(at))
             step[j] = 1e-6
-            slope = (energy(target, at + step, work) - energy(target, at - step, work)) / 2e-6
+            slope = (energy_at(target, at + step, work) - energy_at(target, at - step, work)) / 2e-6
             assert slope == pytest.approx(gradient[j], rel=1e-6, abs=1e-6)
-        lower = energy(target, at - 1e-5 * gradient, work)
+        lower = energy_at(target, at - 1e-5 * gradient, work)
         assert lower < before or np.linalg.norm(gradient) < 1e-6
 
 
@@ -84,10 +100,10 @@ def test_trajectories_are_reversible(make):
         state.momentum[:] = rng.standard_normal(problem.n_weights)
         began = state.momentum.copy()
         energy_in_reach(target, state.position, np.inf, work)
-        leapfrog(target, state, work, 0.13, 17, np.inf)
+        glide(target, state, work, 0.13, 17)
         state.momentum[:] *= -1.0
         energy_in_reach(target, state.position, np.inf, work)
-        leapfrog(target, state, work, 0.13, 17, np.inf)
+        glide(target, state, work, 0.13, 17)
         assert np.abs(state.position - start).max() < 1e-10
         assert np.abs(state.momentum + began).max() < 1e-10
 
@@ -105,9 +121,9 @@ def test_a_kink_costs_an_energy_error_of_first_order():
             state = hamiltonian_state(np.array([position]), step, tune=False)
             state.momentum[0] = momentum
             before = energy_in_reach(target, state.position, np.inf, work)
-            before += kinetic_energy(state.momentum)
-            after = leapfrog(target, state, work, step, round(1.5 / step), np.inf)
-            total += abs(after + kinetic_energy(state.momentum) - before)
+            before += kinetic(state.momentum)
+            after = glide(target, state, work, step, round(1.5 / step))
+            total += abs(after + kinetic(state.momentum) - before)
         errors.append(total / len(starts))
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert slope == pytest.approx(1.0, abs=0.1)

@@ -5,11 +5,17 @@ import pytest
 
 from bayesmargin.anchor.exact import complete_target
 from bayesmargin.chains import record
+from bayesmargin.compiling import jit
 from bayesmargin.samplers.random_walk import AusterityWalk, critical_values, sequential_test
 from bayesmargin.state import initial_state
 from bayesmargin.target import workspace
 from bayesmargin.validation.problems import five_rows, small_problem
 from bayesmargin.validation.quadrature import energies
+
+
+@jit
+def decide(dynamics, target, now, proposed, threshold, first, work):
+    return sequential_test(dynamics, target, now, proposed, threshold, first, work)
 
 
 def test_epsilon_zero_is_metropolis_decision_for_decision():
@@ -53,7 +59,7 @@ def test_wrong_decisions_are_as_rare_as_published(gap, epsilon, allowed):
     dynamics = AusterityWalk(0.1, batch, critical_values(n_rows, batch, epsilon), 1000)
     wrong, read = 0, 0
     for first in rng.integers(0, n_rows, 1500):
-        accept, count = sequential_test(dynamics, target, now, proposed, threshold, first, work)
+        accept, count = decide(dynamics, target, now, proposed, threshold, first, work)
         wrong += not accept
         read += count
     assert wrong / 1500 <= 3.0 * allowed
@@ -66,6 +72,6 @@ def test_equal_ratios_decide_only_after_the_minimum():
     target = complete_target(small_problem(rows, np.ones(4000, dtype=int))).target
     work = workspace(target, np.float64)
     dynamics = AusterityWalk(0.1, 100, critical_values(4000, 100, 0.05), 1000)
-    accept, count = sequential_test(dynamics, target, np.ones(1), np.full(1, 1.1), -1e-4, 0, work)
+    accept, count = decide(dynamics, target, np.ones(1), np.full(1, 1.1), -1e-4, 0, work)
     assert accept
     assert count == 1000

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesmargin.beliefs import GaussianBelief
+from bayesmargin.compiling import jit
 from bayesmargin.samplers import SSGLD, AugmentationGibbs, SubgradientHMC
 from bayesmargin.target import estimate_gradient, workspace
 from bayesmargin.validation import as_transition, calibration_ranks, geweke_test
@@ -17,6 +18,11 @@ TWO = small_problem(GEWEKE_ROWS, [0, 0, 0], cost=1.2)
 THREE = small_problem(GEWEKE_ROWS[:, :1] * 2.0, [0, 0, 0], n_classes=3, cost=1.2)
 STEP, THIN = 0.15, 20
 LANGEVIN = SSGLD(step=STEP, batch_size=1, **RAW)
+
+
+@jit
+def estimate(target, position, rng, work):
+    estimate_gradient(target, position, rng, work)
 
 
 def langevin(problem, change=lambda target: target, batch_size=1):
@@ -58,7 +64,7 @@ def noise_of_variance(factor):
         def kernel(weights, rng):
             position = weights.copy()
             for _ in range(THIN):
-                estimate_gradient(target, position, rng, work)
+                estimate(target, position, rng, work)
                 noise = np.sqrt(factor) * STEP * rng.standard_normal(position.size)
                 position += noise - 0.5 * STEP**2 * work.gradient
             return position

@@ -1,9 +1,9 @@
 """Inner products side by side: one at a time each addition would wait for the one before."""
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import inner_borrowing_jit
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def four_products(first, second, third, fourth, vector, zero):  # type: ignore[no-untyped-def]
     """Inner products of four vectors with one, in the precision of ``zero``."""
     one, two, three, four = zero, zero, zero, zero
@@ -16,7 +16,7 @@ def four_products(first, second, third, fourth, vector, zero):  # type: ignore[n
     return one, two, three, four
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def eight_products(first, second, third, fourth, vector, other, zero):  # type: ignore[no-untyped-def]
     """Inner products of four vectors with two, in the precision of ``zero``."""
     one, two, three, four = zero, zero, zero, zero

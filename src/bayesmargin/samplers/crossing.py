@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import borrowing_jit, implements, inner_borrowing_jit
 from bayesmargin.coordinates import n_positions, pull_back, to_weights, weights_from
 from bayesmargin.priors import prior_gradient
 from bayesmargin.samplers.hamiltonian import (
@@ -125,7 +125,7 @@ def _scratch(options: Options, n_weights: int, size: int) -> Scratch:
     )
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _fill(target, dynamics, fixed, out):  # type: ignore[no-untyped-def]
     """The options at the weights ``moved``."""
     for o in range(out.shape[0]):
@@ -134,7 +134,7 @@ def _fill(target, dynamics, fixed, out):  # type: ignore[no-untyped-def]
     add_options(dynamics.options, target.rows, dynamics.n_blocks, moved, fixed, out)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _add_bend(target, dynamics, gradient):  # type: ignore[no-untyped-def]
     """Add what the force against ``gradient`` does to the speed of the options."""
     moved, bend = dynamics.scratch.moved, dynamics.scratch.bend
@@ -144,14 +144,14 @@ def _add_bend(target, dynamics, gradient):  # type: ignore[no-untyped-def]
     add_options(dynamics.options, target.rows, dynamics.n_blocks, moved, 0.0, bend)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _swing(target, options, row, before, now, data):  # type: ignore[no-untyped-def]
     """Add the change of the gradient when option ``now`` wins over ``before`` to ``data``."""
     names = options.option
     add_swing(target.hinge, target.rows, options.place[row], names[before], names[now], data)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _bend(target, dynamics, row, before, now):  # type: ignore[no-untyped-def]
     """Let the force change as option ``now`` of a row wins over ``before``."""
     options, scratch = dynamics.options, dynamics.scratch
@@ -168,7 +168,7 @@ def _bend(target, dynamics, row, before, now):  # type: ignore[no-untyped-def]
     _add_bend(target, dynamics, scratch.change)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _depart(target, dynamics, state):  # type: ignore[no-untyped-def]
     """Set up force, values and bends at the position of ``state``."""
     options, scratch = dynamics.options, dynamics.scratch
@@ -203,7 +203,7 @@ def _move(scratch, time):  # type: ignore[no-untyped-def]
         slope[o] += time * bend[o]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _arrive(target, scratch, state, duration):  # type: ignore[no-untyped-def]
     """Position and momentum at the end of a motion."""
     position, momentum, turn = state.position, state.momentum, scratch.turn
@@ -215,7 +215,7 @@ def _arrive(target, scratch, state, duration):  # type: ignore[no-untyped-def]
         momentum[j] -= turn[j]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _coast(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
     """Exact motion under the hinge from where the last one ended, with the momentum of ``state``.
 
@@ -243,14 +243,14 @@ def _coast(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
     return crossings
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def flow(target, dynamics, state, duration):  # type: ignore[no-untyped-def]
     """Exact motion under the hinge alone; returns the number of kinks crossed."""
     _depart(target, dynamics, state)
     return _coast(target, dynamics, state, duration)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _kick(target, dynamics, state, work, duration):  # type: ignore[no-untyped-def]
     """Let the prior's force act on the momentum alone."""
     turn = dynamics.scratch.turn
@@ -277,7 +277,7 @@ def crossing_trajectory(dynamics, target, state, work, step, n_steps):  # type: 
     return potential
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _apart(true, watched, tolerance):  # type: ignore[no-untyped-def]
     """1 where the gradients of all options and of those watched differ by more than rounding."""
     for j in range(true.shape[0]):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import implements, inner_jit, jit
 from bayesmargin.copying import copy_vector
 from bayesmargin.state import advance
 from bayesmargin.target import energy
@@ -91,7 +91,7 @@ def energy_in_reach(target, position, radius, work):  # type: ignore[no-untyped-
     return energy(target, position, work, 1 if inside else -1)
 
 
-@jit
+@inner_jit
 def leapfrog(target, state, work, step, n_steps, radius):  # type: ignore[no-untyped-def]
     """Move position and momentum along a trajectory; return the energy at its end.
 
@@ -136,7 +136,7 @@ def _leaping(dynamics, target, state, work, step, n_steps):  # type: ignore[no-u
     return leapfrog(target, state, work, step, n_steps, dynamics.radius)
 
 
-@jit
+@inner_jit
 def kinetic_energy(momentum):  # type: ignore[no-untyped-def]
     """Half the square of the momentum."""
     total = 0.0
@@ -145,7 +145,7 @@ def kinetic_energy(momentum):  # type: ignore[no-untyped-def]
     return 0.5 * total
 
 
-@jit
+@inner_jit
 def tune_step(tuning, acceptance, wanted):  # type: ignore[no-untyped-def]
     """One update of the dual averages towards the wanted acceptance."""
     tuning[ADAPTED] += 1.0

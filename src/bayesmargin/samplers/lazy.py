@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import implements, inner_jit, jit
 from bayesmargin.hinge import winner
 from bayesmargin.samplers.lazy_jumps import advance_clock, jump, one_step, reading
 from bayesmargin.steps import AdaGrad, Unscaled, scale_of, step_at
@@ -73,7 +73,7 @@ def _multiclass_change(hinge, row, scores):  # type: ignore[no-untyped-def]
     return now, before, hinge.cost[row] if now != before else 0.0
 
 
-@jit
+@inner_jit
 def _read_block(dynamics, target, state, block, touched, rng):  # type: ignore[no-untyped-def]
     """Bring what a run of rows reads to the present, and add the changes of their gradients.
 
@@ -123,7 +123,7 @@ def _read_block(dynamics, target, state, block, touched, rng):  # type: ignore[n
     return touched
 
 
-@jit
+@inner_jit
 def lazy_step(dynamics, target, state, rng):  # type: ignore[no-untyped-def]
     """One iteration of SSGLD that moves only what the batch reads."""
     step = step_at(dynamics.schedule, int(state.clock[2]))

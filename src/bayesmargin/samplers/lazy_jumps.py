@@ -22,7 +22,7 @@ The first two sample the law of dense SSGLD exactly; the third is its own, equal
 import math
 from typing import Any, NamedTuple
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import implements, inner_jit
 
 
 class SharedEuler(NamedTuple):
@@ -74,7 +74,7 @@ def _flow_step(kind, step, metric, precision):  # type: ignore[no-untyped-def]
     return math.exp(-0.5 * metric * precision * step * step)
 
 
-@jit
+@inner_jit
 def short_expm1(x):  # type: ignore[no-untyped-def]
     """``expm1``, by seven terms of its series (error below 1e-16) where the gap was short."""
     if abs(x) > 0.02:
@@ -120,7 +120,7 @@ def _flow_reading(kind, now):  # type: ignore[no-untyped-def]
     return now[3]
 
 
-@jit
+@inner_jit
 def advance_clock(clock, step, curvature):  # type: ignore[no-untyped-def]
     """Let the clocks run by one step of size ``step``."""
     factor = 1.0 - 0.5 * step * step * curvature

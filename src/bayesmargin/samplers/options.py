@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.coordinates import Identity, Rotated, Scaled, rotated, weights_from
 from bayesmargin.rows.layout import DenseRows, row_add, row_dot
 from bayesmargin.target import BinaryHinge, MulticlassHinge, Target
@@ -65,7 +65,7 @@ def _multiclass_swing(hinge, rows, d, before, now, data):  # type: ignore[no-unt
     row_add(rows, d, -hinge.cost[d], data[before * length : (before + 1) * length])
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def add_options(options, rows, n_blocks, weights, fixed, out):  # type: ignore[no-untyped-def]
     """Add the options at ``weights``, of their constants ``fixed`` times, to ``out``."""
     place, first, block, factor = options.place, options.first, options.block, options.factor

@@ -8,18 +8,20 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.rows.layout import ONE, WORD
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def crossing_time(gap, speed, pull):  # type: ignore[no-untyped-def]
     """When ``gap + speed t + pull t^2 / 2``, at most zero now, rises through zero; infinity: never.
 
     Examples
     --------
+    >>> from bayesmargin.compiling import from_python
     >>> from bayesmargin.samplers.parabolas import crossing_time
-    >>> crossing_time(-2.0, 1.0, 2.0), crossing_time(0.0, -3.0, 2.0), crossing_time(-1.0, 1.0, -1.0)
+    >>> time = from_python(crossing_time)
+    >>> time(-2.0, 1.0, 2.0), time(0.0, -3.0, 2.0), time(-1.0, 1.0, -1.0)
     (1.0, 3.0, inf)
     """
     inside = speed * speed - 2.0 * gap * pull
@@ -31,7 +33,7 @@ def crossing_time(gap, speed, pull):  # type: ignore[no-untyped-def]
     return (root - speed) / pull if pull > 0.0 else math.inf
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def next_crossing(first, winning, parabolas, soonest):  # type: ignore[no-untyped-def]
     """Time, row and option of the next crossing; row -1 where there is none before ``soonest``.
 

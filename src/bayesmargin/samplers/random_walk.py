@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from bayesmargin.compiling import implements, jit
+from bayesmargin.compiling import implements, inner_jit
 from bayesmargin.coordinates import to_weights
 from bayesmargin.copying import copy_vector
 from bayesmargin.priors import prior_energy
@@ -45,7 +45,7 @@ def critical_values(n_rows: int, batch: int, epsilon: float) -> FloatArray:
     return np.asarray(stats.t.isf(epsilon, np.maximum(counts - 1, 1)), dtype=float)
 
 
-@jit
+@inner_jit
 def sequential_test(dynamics, target, now, proposed, threshold, first, work):  # type: ignore[no-untyped-def]
     """Whether the mean log ratio exceeds ``threshold``, and how many rows it took to say so.
 

@@ -19,7 +19,7 @@ rows are read; elsewhere kinks and the noise of batches allow neither more than 
 import math
 from typing import Any, NamedTuple
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.samplers.injection import deviation_of
 from bayesmargin.state import State, advance
 from bayesmargin.target import estimate_gradient
@@ -47,7 +47,7 @@ class EulerThermostat(NamedTuple):
     injection: Any
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def temperature(momentum: FloatArray) -> float:
     """Kinetic temperature ``r.r / n``; one when the chain is at equilibrium."""
     total = 0.0
@@ -56,7 +56,7 @@ def temperature(momentum: FloatArray) -> float:
     return total / momentum.shape[0]
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def _drift(state: State, duration: float) -> None:
     for j in range(state.position.shape[0]):
         state.position[j] += duration * state.momentum[j]

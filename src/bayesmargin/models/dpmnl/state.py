@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit, jit
+from bayesmargin.compiling import inner_jit
 from bayesmargin.copying import copy_matrix, copy_vector
 from bayesmargin.types import FloatArray, IntArray
 
@@ -142,7 +142,7 @@ def log_share(mean: float, log_variance: float, least: float) -> float:
     return -0.5 * bound * bound - math.log(bound * math.sqrt(2.0 * math.pi))  # of the tail
 
 
-@jit
+@inner_jit
 def draw_base(rng: np.random.Generator, hyper: Hyper, experts: Experts, slot: int) -> None:
     """Fill a slot with a draw from the base measure."""
     features = hyper.mean.shape[0]
