@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import jit as kept
 from bayesmargin.models.medlda.conditionals import (
     make_workspace,
     padded,
@@ -39,31 +38,6 @@ ALPHA, COST, MARGIN, N_TOPICS, VOCABULARY = 0.7, 1.3, 1.1, 3, 5
 WORDS = np.array([0, 0, 2, 4], dtype=np.int32)
 
 
-@kept
-def score(by_topic, rate, work):
-    score_document(by_topic, rate, work)
-
-
-@kept
-def choose(hinge, by_topic, signs, rate, scale, alpha, work):
-    return choose_piece(hinge, by_topic, signs, rate, scale, alpha, work)
-
-
-@kept
-def propose(by_topic, rate, old, new, work):
-    propose_scores(by_topic, rate, old, new, work)
-
-
-@kept
-def penalty_of(hinge, signs, scores, slopes, constant):
-    return excess(hinge, signs, scores, slopes, constant)
-
-
-@kept
-def weigh(hinge, by_topic, signs, rate, old, row, scale, alpha, work):
-    log_conditional(hinge, by_topic, signs, rate, old, row, scale, alpha, work)
-
-
 def make_problem(seed, dtype, spread=3.0):
     rng = np.random.default_rng(seed)
     width = padded(N_TOPICS)
@@ -81,7 +55,7 @@ def make_problem(seed, dtype, spread=3.0):
 def seat(work, z, by_topic):
     work.assigned[:] = z
     work.held[:] = np.bincount(z, minlength=work.held.shape[0])
-    score(by_topic, 1.0 / len(z), work)
+    score_document(by_topic, 1.0 / len(z), work)
 
 
 def enumerate_posterior(rule, phi, eta, states, with_hinge=True):
@@ -109,7 +83,9 @@ def test_log_conditional_equals_the_ratio_of_enumerated_weights(rule):
         for n in range(len(WORDS)):
             seat(work, z, by_topic)
             work.held[z[n]] -= 1
-            weigh(hinge, by_topic, SIGNS[rule], 1.0 / 4, z[n], topics[WORDS[n]], scale, ALPHA, work)
+            log_conditional(
+                hinge, by_topic, SIGNS[rule], 1.0 / 4, z[n], topics[WORDS[n]], scale, ALPHA, work
+            )
             found = normalise(work.logs[:N_TOPICS])
             others = [(*z[:n], k, *z[n + 1 :]) for k in range(N_TOPICS)]
             expected = posterior[[index[o] for o in others]]
@@ -125,17 +101,17 @@ def test_bound_times_acceptance_is_the_conditional(rule, stale):
     hinge, signs, rate = RULES[rule](COST, MARGIN), SIGNS[rule], 1.0 / 4
     for z in assignments(N_TOPICS, len(WORDS)):
         seat(work, (z + 1) % N_TOPICS if stale else z, by_topic)
-        constant = choose(hinge, by_topic, signs, rate, scale, ALPHA, work)
+        constant = choose_piece(hinge, by_topic, signs, rate, scale, ALPHA, work)
         seat(work, z, by_topic)
         work.held[z[0]] -= 1
         thinned = np.zeros(N_TOPICS)
         for k in range(N_TOPICS):
-            propose(by_topic, rate, z[0], k, work)
-            penalty = penalty_of(hinge, signs, work.proposed, work.slopes, constant)
+            propose_scores(by_topic, rate, z[0], k, work)
+            penalty = excess(hinge, signs, work.proposed, work.slopes, constant)
             assert penalty >= 0.0
             bound = (ALPHA + work.held[k]) * work.factor[k] * topics[WORDS[0], k]
             thinned[k] = bound * np.exp(-penalty)
-        weigh(hinge, by_topic, signs, rate, z[0], topics[WORDS[0]], scale, ALPHA, work)
+        log_conditional(hinge, by_topic, signs, rate, z[0], topics[WORDS[0]], scale, ALPHA, work)
         expected = normalise(work.logs[:N_TOPICS])
         np.testing.assert_allclose(thinned / thinned.sum(), expected, atol=1e-12)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.compiling import borrowing_jit
 from bayesmargin.models.medlda.conditionals import Workspace, draw_from_logs, draw_topic
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import active_piece, excess, hinge_value
@@ -27,7 +27,7 @@ _WEIGH_ALL_AFTER = 6
 _STALE = 0.7
 
 
-@inner_borrowing_jit
+@borrowing_jit
 def score_document(by_topic: FloatArray, rate: float, work: Workspace) -> None:
     """Recompute the class scores from the counts (``rate`` is 1/N)."""
     work.scores[:] = 0.0
@@ -37,7 +37,7 @@ def score_document(by_topic: FloatArray, rate: float, work: Workspace) -> None:
             work.scores[y] += share * by_topic[k, y]
 
 
-@inner_borrowing_jit
+@borrowing_jit
 def choose_piece(
     hinge: Any,
     by_topic: FloatArray,
@@ -64,14 +64,14 @@ def choose_piece(
     return constant
 
 
-@inner_borrowing_jit
+@borrowing_jit
 def propose_scores(by_topic: FloatArray, rate: float, old: int, new: int, work: Workspace) -> None:
     """Scores of the document once the word moved from topic ``old`` to ``new``."""
     for y in range(work.scores.shape[0]):
         work.proposed[y] = work.scores[y] + rate * (by_topic[new, y] - by_topic[old, y])
 
 
-@inner_borrowing_jit
+@borrowing_jit
 def log_conditional(
     hinge: Any,
     by_topic: FloatArray,
@@ -94,7 +94,7 @@ def log_conditional(
         work.logs[k] = prior - hinge.cost * hinge_value(hinge, signs, work.proposed)
 
 
-@inner_borrowing_jit
+@borrowing_jit
 def sweep_document(
     rng: Any,
     hinge: Any,
