@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
 
+from bayesmargin.compiling import jit
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.gibbs import CollapsedChain, draw_weights
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
@@ -21,6 +22,17 @@ ALPHA, BETA, COST, MARGIN = 0.8, 0.5, 1.4, 1.2
 DOCUMENTS = Documents(np.array([0, 0, 1, 1, 2, 2], dtype=np.int32), np.array([0, 3, 6]))
 SIGNS = np.array([[1], [-1]], dtype=np.int8)
 N_TOPICS, VOCABULARY = 2, 3
+
+
+@jit
+def prepare(signs, precisions, rate, mean, covariance, work):
+    fill_second_moment(COST, precisions, mean, covariance, work.matrix)
+    fill_exponents(signs, precisions, COST, MARGIN, rate, mean, work)
+
+
+@jit
+def weigh(topic, row, scale, rate, work):
+    log_quadratic_conditional(topic, row, scale, ALPHA, rate, work)
 
 
 def collapsed_log_weight(z):
@@ -160,10 +172,9 @@ def test_quadratic_exponent_equals_the_expected_augmented_likelihood(uncertain):
     row[:N_TOPICS] = [0.25, 0.5]
     length, z, n = 5, np.array([0, 1, 1, 0, 1]), 3
     work.held[:N_TOPICS] = np.bincount(z)
-    fill_second_moment(COST, precisions, mean, covariance, work.matrix)
-    fill_exponents(signs, precisions, COST, MARGIN, 1.0 / length, mean, work)
+    prepare(signs, precisions, 1.0 / length, mean, covariance, work)
     work.held[z[n]] -= 1
-    log_quadratic_conditional(z[n], row, scale, ALPHA, 1.0 / length, work)
+    weigh(z[n], row, scale, 1.0 / length, work)
     expected = []
     for k in range(N_TOPICS):
         counts = np.bincount(np.r_[z[:n], k, z[n + 1 :]], minlength=N_TOPICS)

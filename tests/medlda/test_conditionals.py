@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesmargin.compiling import jit as kept
 from bayesmargin.models.medlda.conditionals import (
     make_workspace,
     padded,
@@ -36,6 +37,11 @@ SIGNS = {
 }
 ALPHA, COST, MARGIN, N_TOPICS, VOCABULARY = 0.7, 1.3, 1.1, 3, 5
 WORDS = np.array([0, 0, 2, 4], dtype=np.int32)
+
+
+@kept
+def penalty_of(hinge, signs, scores, slopes, constant):
+    return excess(hinge, signs, scores, slopes, constant)
 
 
 def make_problem(seed, dtype, spread=3.0):
@@ -107,7 +113,7 @@ def test_bound_times_acceptance_is_the_conditional(rule, stale):
         thinned = np.zeros(N_TOPICS)
         for k in range(N_TOPICS):
             propose_scores(by_topic, rate, z[0], k, work)
-            penalty = excess(hinge, signs, work.proposed, work.slopes, constant)
+            penalty = penalty_of(hinge, signs, work.proposed, work.slopes, constant)
             assert penalty >= 0.0
             bound = (ALPHA + work.held[k]) * work.factor[k] * topics[WORDS[0], k]
             thinned[k] = bound * np.exp(-penalty)

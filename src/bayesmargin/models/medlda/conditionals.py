@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import inner_borrowing_jit
 from bayesmargin.streams import uniform
 from bayesmargin.types import FloatArray, IntArray
 
@@ -58,7 +58,7 @@ def make_workspace(
     )
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def draw_topic(rng: Any, weight: FloatArray, row: FloatArray, product: FloatArray) -> int:
     """Topic with probability proportional to ``weight * row``; -1 if the sum is too small."""
     n_topics = product.shape[0]
@@ -81,7 +81,7 @@ def draw_topic(rng: Any, weight: FloatArray, row: FloatArray, product: FloatArra
     return k
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def draw_from_logs(rng: Any, logs: FloatArray) -> int:
     """Topic with probability proportional to ``exp(logs)``, whatever their size."""
     top = -np.inf
@@ -102,7 +102,7 @@ def draw_from_logs(rng: Any, logs: FloatArray) -> int:
     return last
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def draw_carefully(
     rng: Any, row: FloatArray, scale: FloatArray, alpha: float, work: Workspace
 ) -> int:
@@ -112,7 +112,7 @@ def draw_carefully(
     return draw_from_logs(rng, work.logs)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def seat_word(
     rng: Any, n: int, row: FloatArray, scale: FloatArray, alpha: float, work: Workspace
 ) -> bool:
@@ -131,7 +131,7 @@ def seat_word(
     return weighed
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def start_document(
     rng: Any,
     words: IntArray,
@@ -148,7 +148,7 @@ def start_document(
         seat_word(rng, n, topics[words[n]], scale, alpha, work)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def sweep_plain(
     rng: Any,
     words: IntArray,

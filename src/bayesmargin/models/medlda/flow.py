@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammainccinv, gammaincinv
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.streams import next_bits
 from bayesmargin.types import FloatArray, IntArray
@@ -57,7 +57,7 @@ def quantile_table(shape: float) -> FloatArray:
     return np.concatenate(quantiles).astype(np.float32)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def draw_quantile(table: FloatArray, bits: Any) -> float:
     """Gamma variate from the lower 32 of random bits."""
     upper = np.int64(bits >> _S31) & 1
@@ -70,7 +70,7 @@ def draw_quantile(table: FloatArray, bits: Any) -> float:
     return table[cell] + inside * (table[cell + 1] - table[cell])
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def large_poisson(rng: np.random.Generator, mean: float) -> int:
     """Poisson variate of mean 10 or more, by the transformed rejection of Hormann (1993).
 
@@ -92,7 +92,7 @@ def large_poisson(rng: np.random.Generator, mean: float) -> int:
             return int(found)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def draw_jumps(rng: np.random.Generator, bits: Any, mean: Any) -> int:
     """Poisson variate; a small one comes from the upper 32 of random bits."""
     if mean >= _MANY:
@@ -108,7 +108,7 @@ def draw_jumps(rng: np.random.Generator, bits: Any, mean: Any) -> int:
     return jumps
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def flow_of_shape(
     rng: np.random.Generator, bits: Any, mean: Any, shape: float, spread: float
 ) -> float:
@@ -123,7 +123,7 @@ def flow_of_shape(
     return spread * rng.standard_gamma(shape + draw_jumps(rng, bits, mean))
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def flow(
     rng: np.random.Generator,
     stream: Any,

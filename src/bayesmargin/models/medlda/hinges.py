@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, implements
+from bayesmargin.compiling import implements, inner_borrowing_jit
 from bayesmargin.hinge import binary_slack
 from bayesmargin.types import FloatArray, IntArray
 
@@ -57,7 +57,7 @@ def active_piece(hinge: Any, signs: IntArray, scores: FloatArray, slopes: FloatA
     raise TypeError("compiled code only: one body a hinge")
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def best_rival(scores: FloatArray, signs: IntArray) -> int:
     """Class outside the label set with the largest score (lowest index on ties), or -1."""
     best = -1
@@ -69,7 +69,7 @@ def best_rival(scores: FloatArray, signs: IntArray) -> int:
     return best
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def weakest_member(scores: FloatArray, signs: IntArray) -> int:
     """Class of the label set with the smallest score (lowest index on ties), or -1."""
     worst = -1
@@ -126,7 +126,7 @@ def _multi_task_piece(
     return constant
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def excess(
     hinge: Any, signs: IntArray, scores: FloatArray, slopes: FloatArray, constant: float
 ) -> float:
@@ -137,7 +137,7 @@ def excess(
     return hinge.cost * max(0.0, hinge_value(hinge, signs, scores) - piece)
 
 
-@borrowing_jit
+@inner_borrowing_jit
 def add_subgradient(
     hinge: Any,
     signs: IntArray,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.compiling import inner_jit
 from bayesmargin.models.medlda.conditionals import draw_from_logs, draw_topic
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.random import augmentation_precision
@@ -50,7 +50,7 @@ def make_quadratic_workspace(n_padded: int) -> QuadraticWorkspace:
     )
 
 
-@jit
+@inner_jit
 def fill_second_moment(
     cost: float,
     precisions: FloatArray,
@@ -74,7 +74,7 @@ def fill_second_moment(
                     matrix[k, j] += quarter * covariance[i, k, j]
 
 
-@jit
+@inner_jit
 def fill_exponents(
     signs: IntArray,
     precisions: FloatArray,
@@ -99,7 +99,7 @@ def fill_exponents(
         exponent[k] -= rate * rate * crossed
 
 
-@jit
+@inner_jit
 def log_quadratic_conditional(
     old: int, row: FloatArray, scale: FloatArray, alpha: float, rate: float, work: Any
 ) -> None:
@@ -112,7 +112,7 @@ def log_quadratic_conditional(
         work.logs[k] = prior + work.exponent[k] + rate * rate * work.matrix[old, k]
 
 
-@jit
+@inner_jit
 def draw_word(
     rng: np.random.Generator, old: int, scale: FloatArray, alpha: float, rate: float, work: Any
 ) -> int:
@@ -133,7 +133,7 @@ def draw_word(
     return new
 
 
-@jit
+@inner_jit
 def shift_exponents(old: int, new: int, rate: float, work: QuadraticWorkspace) -> None:
     """Account for a word that moved from topic ``old`` to ``new``."""
     squared = rate * rate
@@ -141,7 +141,7 @@ def shift_exponents(old: int, new: int, rate: float, work: QuadraticWorkspace) -
         work.exponent[k] += squared * (work.matrix[old, k] - work.matrix[new, k])
 
 
-@jit
+@inner_jit
 def move_word(
     rng: np.random.Generator, old: int, scale: FloatArray, alpha: float, rate: float, work: Any
 ) -> int:
@@ -154,7 +154,7 @@ def move_word(
     return new
 
 
-@jit
+@inner_jit
 def count_topics(assigned: IntArray, count: FloatArray) -> None:
     """Number of words of a document in every topic."""
     count[:] = 0.0
@@ -162,7 +162,7 @@ def count_topics(assigned: IntArray, count: FloatArray) -> None:
         count[assigned[n]] += 1.0
 
 
-@jit
+@inner_jit
 def draw_precisions(
     rng: np.random.Generator,
     signs: IntArray,
@@ -192,7 +192,7 @@ def draw_precisions(
         precisions[i] = augmentation_precision(rng, cost, np.sqrt(squared))
 
 
-@jit
+@inner_jit
 def enter_document(
     signs: IntArray,
     assigned: IntArray,
@@ -211,7 +211,7 @@ def enter_document(
     return rate
 
 
-@jit
+@inner_jit
 def leave_document(
     rng: np.random.Generator,
     signs: IntArray,
