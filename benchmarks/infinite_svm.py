@@ -25,7 +25,7 @@ from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load, peer
-from infinite_svm_search import COMMON, CONTINUOUS, LENGTH, MIXTURE, STOCHASTIC
+from infinite_svm_search import COMMON, CONTINUOUS, LENGTH, MIXTURE, stochastic
 from options import command_line
 from reporting import RESULTS, print_table
 
@@ -58,7 +58,7 @@ def mixture(name: str, kind: str, seed: int, quick: bool) -> InfiniteSVC:
     method = kind.removesuffix(ALONE)
     search = MIXTURE if method == kind else CONTINUOUS
     settings = {**LENGTH[name], **COMMON, **chosen(name, search)}
-    settings |= STOCHASTIC[name] if method != "gibbs" else {"inner_steps": 1}
+    settings |= stochastic(name) if method != "gibbs" else {"inner_steps": 1}
     if quick:
         settings["n_sweeps"] = 10
     return InfiniteSVC(method=method, random_state=seed, **settings)
