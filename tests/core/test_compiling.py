@@ -1,5 +1,6 @@
 """The compile cache notices changes in every source that a kernel depends on."""
 
+import os
 import subprocess
 import sys
 import time
@@ -139,3 +140,50 @@ def test_a_direct_caller_tells_kernels_apart():
 @compiling.jit
 def _uniform_of(stream):
     return uniform(stream)
+
+
+FIRST_FIT = """
+import sys
+from numba.core import event
+
+class Strings(event.Listener):
+    found = set()
+
+    def on_start(self, event):
+        module = event.data["dispatcher"].py_func.__module__
+        if "unicode" in module or "mergesort" in module:
+            self.found.add(module)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Strings())
+import numpy as np
+from bayesmargin import BayesianLinearSVC, DPMNLClassifier
+X = np.random.default_rng(0).normal(size=(200, 3))
+y = (X[:, 0] > 0).astype(int)
+{fit}
+print(sorted(Strings.found))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fit",
+    [
+        "BayesianLinearSVC(sampler='hmc', n_draws=200, random_state=0).fit(X, y)",
+        "BayesianLinearSVC(sampler='srwm', n_draws=10, random_state=0).fit(X, y)",
+        "BayesianLinearSVC(sampler='gibbs', n_draws=200, random_state=0).fit(X, y)",
+        "DPMNLClassifier(20, random_state=0).fit(X, y)",
+    ],
+)
+def test_no_kernel_compiles_strings(fit, tmp_path):
+    """An array assigned to a slice of another brings them, for a report of unequal shapes."""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FIRST_FIT.replace("{fit}", fit)],
+        env={**os.environ, "BAYESMARGIN_CACHE": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=600,
+    ).stdout
+    assert found.decode().strip() == "[]"
