@@ -270,7 +270,7 @@ class _Announcer(event.Listener):
         if not self.said and module.startswith(_PACKAGE + "."):
             type(self).said = True
             _logger.warning(
-                "compiling kernels for this kind of data (first use only, 10 to 90 s; kept in %s)",
+                "compiling kernels for this kind of data (first use only, 5 to 90 s; kept in %s)",
                 cache_folder(),
             )
 
