@@ -58,7 +58,7 @@ def mixture(name: str, kind: str, seed: int, quick: bool) -> InfiniteSVC:
     method = kind.removesuffix(ALONE)
     search = MIXTURE if method == kind else CONTINUOUS
     settings = {**LENGTH[name], **COMMON, **chosen(name, search)}
-    settings |= stochastic(name) if method != "gibbs" else {"inner_steps": 1}
+    settings |= stochastic(name, search) if method != "gibbs" else {"inner_steps": 1}
     if quick:
         settings["n_sweeps"] = 10
     return InfiniteSVC(method=method, random_state=seed, **settings)

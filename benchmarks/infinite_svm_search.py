@@ -3,7 +3,7 @@
 Usage::
 
     python benchmarks/infinite_svm_search.py [--data protein ijcnn1] [--only mixture ...] [--chains]
-    python benchmarks/infinite_svm_search.py --data ijcnn1 --steps
+    python benchmarks/infinite_svm_search.py --data ijcnn1 --steps [--only mixture]
 
 Every model, ours and the peers, is searched by folds of training rows; test rows are never read.
 Protein has 311 training rows, so its folds are repeated. Peers are searched on a stratified part of
@@ -176,12 +176,12 @@ def cheapest(tried: list[dict[str, Any]]) -> dict[str, Any]:
     return settings
 
 
-def choose_steps(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    """The cheapest steps that are as good as any, on folds of their own."""
+def choose_steps(name: str, model: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    """The cheapest steps of a chosen mixture that are as good as any, on folds of their own."""
     rows = folds_of(name, MIXTURE_ROWS, MIXTURE_REPEATS, 2)
-    settings, begin = found[MIXTURE]["chosen"], time.perf_counter()
-    exact = judge(name, MIXTURE, {**settings, **EXACT}, rows)
-    tried = [judge(name, MIXTURE, {**settings, **steps}, rows) for steps in STEPS[name]]
+    begin = time.perf_counter()
+    exact = judge(name, model, {**chosen, **EXACT}, rows)
+    tried = [judge(name, model, {**chosen, **steps}, rows) for steps in STEPS[name]]
     for row, steps in zip(tried, STEPS[name], strict=True):
         row["settings"] = steps
     tried.sort(key=lambda row: -row["accuracy"])
@@ -189,12 +189,12 @@ def choose_steps(name: str, found: dict[str, Any]) -> dict[str, Any]:
             "folds": len(rows[2]), "seconds": time.perf_counter() - begin}  # fmt: skip
 
 
-def stochastic(name: str) -> dict[str, Any]:
+def stochastic(name: str, model: str) -> dict[str, Any]:
     """Steps of the stochastic sampler: those that were found, where they were searched."""
     if name in STOCHASTIC:
         return STOCHASTIC[name]
     file = RESULTS / f"infinite_svm_search_{name}.json"
-    steps: dict[str, Any] = json.loads(file.read_text())["steps"]["chosen"]
+    steps: dict[str, Any] = json.loads(file.read_text())["steps"][model]["chosen"]
     return steps
 
 
@@ -215,13 +215,14 @@ def main() -> None:
         file = RESULTS / f"infinite_svm_search_{name}.json"
         if options.steps:
             found = json.loads(file.read_text())
-            found["steps"] = choose_steps(name, found)
-            file.write_text(json.dumps(found, indent=1) + "\n")
-            shown = [found["steps"]["exact"], *found["steps"]["rows"]]
-            table = [[row["accuracy"], row["standard_error"], str(row["settings"])]
-                     for row in shown]  # fmt: skip
-            print_table(["accuracy", "error", "settings"], table)
-            print(f"verdict: {name}: steps: {found['steps']['chosen']}")
+            for model in options.only or [model for model in MIXTURES if model in GRIDS[name]]:
+                steps = choose_steps(name, model, found[model]["chosen"])
+                found.setdefault("steps", {})[model] = steps
+                file.write_text(json.dumps(found, indent=1) + "\n")
+                table = [[row["accuracy"], row["standard_error"], str(row["settings"])]
+                         for row in [steps["exact"], *steps["rows"]]]  # fmt: skip
+                print_table(["accuracy", "error", "settings"], table)
+                print(f"verdict: {name}, {model}: steps: {steps['chosen']}")
             continue
         kept = (options.only or options.chains) and file.exists()
         found = json.loads(file.read_text()) if kept else {}
@@ -237,7 +238,7 @@ def main() -> None:
                      for row in shown]  # fmt: skip
             print(f"{name}, {model}, {found[model]['seconds']:.0f} s")
             print_table(["accuracy", "error", "settings"], table)
-        print(f"verdict: {name}: " + json.dumps({m: found[m]["chosen"] for m in found}))
+        print(f"verdict: {name}: " + json.dumps({m: found[m]["chosen"] for m in models}))
 
 
 if __name__ == "__main__":
