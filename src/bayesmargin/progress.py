@@ -160,8 +160,9 @@ def watching(progress: Progress, held_out: tuple[Any, Any] | None = None) -> Ite
     ...     shown = True
     ...     def update(self, stage, done, total, detail):
     ...         print(stage, done, "of", total)
+    >>> model = DPMNLClassifier(n_sweeps=2, n_draws=1, random_state=0)
     >>> with watching(Loud()):
-    ...     _ = DPMNLClassifier(n_sweeps=2, n_draws=1).fit([[0.0], [1.0], [4.0]], [0, 0, 1])
+    ...     _ = model.fit([[0.0], [1.0], [4.0]], [0, 0, 1])
     sweep 1 of 2
     sweep 2 of 2
     """
