@@ -1,5 +1,7 @@
 """Fits that fail: they leave nothing behind that looks like a model, or say what is wrong."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -9,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from bayesmargin import DPMNLClassifier, InfiniteSVC
 from bayesmargin.errors import ConvergenceWarning, StepSizeWarning
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
+from bayesmargin.models.mixtures.convergence import warn_if_refused
 
 MODELS = [DPMNLClassifier(n_sweeps=4, random_state=0), InfiniteSVC(n_sweeps=4, random_state=0)]
 
@@ -56,6 +59,16 @@ def test_logit_models_that_never_move_are_told():
     assert bad.diagnostics_["accepted"] < 0.05
     assert bad.diagnostics_.trustworthy is False
     assert "NOT" in str(bad.diagnostics_)
+
+
+def test_one_refused_trajectory_is_no_reason_to_warn():
+    """Of a run of one sweep over one component it was 0%; of many it says something."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_refused(accepted=0.0, trajectories=1, step=0.1)
+        warn_if_refused(accepted=0.25, trajectories=1000, step=0.1)
+    with pytest.warns(StepSizeWarning, match="10% of the trajectories"):
+        warn_if_refused(accepted=0.1, trajectories=10, step=0.1)
 
 
 def test_a_partition_that_is_still_on_its_way_is_not_called_settled():

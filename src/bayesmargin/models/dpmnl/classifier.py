@@ -153,7 +153,8 @@ class DPMNLClassifier(MixtureClassifier):
             warn_of_interrupt(len(record.components), self.n_sweeps, 1, 1)
             return self
         warn_if_unsettled(self.diagnostics_, len(self.n_components_))
-        warn_if_refused(float(np.mean(record.accepted[burn_in:])), self.step)
+        accepted = float(np.mean(record.accepted[burn_in:]))
+        warn_if_refused(accepted, int(self.n_components_.sum()), self.step)
         return self
 
     def _keep(self, record: Record, burn_in: int) -> None:

@@ -192,9 +192,12 @@ def warn_if_unsettled(report: Mapping[str, Any], sweeps: int, remedy: str = "") 
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
-def warn_if_refused(accepted: float, step: float) -> None:
-    """Warn when so few trajectories were accepted that weights have hardly moved."""
-    if accepted < FEWEST_ACCEPTED:
+def warn_if_refused(accepted: float, trajectories: int, step: float) -> None:
+    """Warn when so few trajectories were accepted that weights have hardly moved.
+
+    Of a handful, which a few short sweeps make, most may be refused by chance.
+    """
+    if accepted < FEWEST_ACCEPTED and trajectories >= _FEWEST_TO_REPORT:
         warnings.warn(
             f"{100.0 * accepted:.0f}% of the trajectories of the weights were accepted: "
             f"step={step:g} is too long for them, and they hardly move; pass a smaller one",
