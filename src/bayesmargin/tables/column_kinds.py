@@ -145,7 +145,7 @@ def _is_date(series: Any) -> bool:
     import pandas
 
     types = pandas.api.types
-    if types.is_datetime64_any_dtype(series.dtype) or types.is_timedelta64_dtype(series.dtype):
+    if _is_time(series.dtype):
         return True
     if types.is_numeric_dtype(series.dtype) or types.is_bool_dtype(series.dtype):
         return False
@@ -153,6 +153,14 @@ def _is_date(series: Any) -> bool:
     if any(isinstance(value, datetime.date | datetime.time) for value in some):
         return True
     return all(isinstance(value, str) and DATE.match(value) for value in some)
+
+
+def _is_time(dtype: Any) -> bool:
+    """Whether values are times or durations, of which pandas makes nanoseconds if asked to."""
+    import pandas
+
+    types = pandas.api.types
+    return types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
 
 
 def distinct_words(series: Any, name: str) -> tuple[list[str], Any]:
@@ -189,7 +197,10 @@ def as_numbers(series: Any, name: str, source: str) -> Any:
         levels, places = distinct_words(series, name)
         if set(levels) <= {*TRUTH, ""}:
             return np.array([*(TRUTH.get(level, np.nan) for level in levels), np.nan])[places]
-    numbers = pandas.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if _is_time(series.dtype):
+        numbers = np.full(len(series), np.nan)
+    else:
+        numbers = pandas.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     bad = np.flatnonzero(np.isnan(numbers) & ~series.isna().to_numpy())
     if len(bad):
         raise DataError(
