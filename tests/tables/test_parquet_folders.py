@@ -67,3 +67,14 @@ def test_an_index_without_any_value_is_no_column(tmp_path):
     frame = pd.DataFrame({"x": NUMBERS, "sold": [0, 1, 1, 0]}, index=index)
     frame.to_parquet(tmp_path / "t.parquet")
     assert list(read_table(tmp_path / "t.parquet", Reading(target="sold")).data) == ["x"]
+
+
+def test_columns_of_one_name_are_refused(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    arrays = [pyarrow.array(values) for values in (NUMBERS, NUMBERS, WORDS)]
+    table = pyarrow.table(arrays, names=["x", "x", "kind"])
+    pyarrow.parquet.write_table(table, tmp_path / "twice.parquet")
+    with pytest.raises(DataError, match=r"twice\.parquet has several columns named 'x': rename"):
+        read_table(tmp_path / "twice.parquet", Reading(target="kind"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from bayesmargin.errors import DataError
 from bayesmargin.names import listed
+from bayesmargin.tables.csv_files import refuse_twins
 from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count
 
 CLOSE = 0.75  # similarity of two names from which one may be a slip of the other
@@ -40,6 +41,7 @@ def read_parquet(
     for file in parquet_files(path):
         try:
             with pyarrow.parquet.ParquetFile(file) as opened:
+                refuse_twins(opened.schema_arrow.names, file)
                 frame, held = _read(opened, wanted, as_text)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
             raise DataError(f"{file} is not a readable Parquet file: {brief(error)}") from error

@@ -7,7 +7,7 @@ pandas reads them because it knows every dialect and compression people use and 
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -62,7 +62,7 @@ def read_csv(
         if separator is None and len(names) == 1:
             usual = separator_of(names[0]) or usual
             names = _header(path, usual)
-        _refuse_twins(names, path)
+        refuse_twins(names, path)
         how: dict[str, Any] = {
             "sep": usual,
             "skipinitialspace": True,
@@ -138,7 +138,7 @@ def _header(path: Path, separator: str) -> list[str]:
     return [str(name) for name in first.iloc[0]]
 
 
-def _refuse_twins(names: list[str], path: Path) -> None:
+def refuse_twins(names: Sequence[str], path: Path) -> None:
     """Refuse names that several columns have."""
     twice = sorted(name for name, times in Counter(names).items() if name and times > 1)
     if not twice:
