@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from bayesmargin import BayesianLinearSVC
 from tests.cli.conftest import QUICK, answer, bayesmargin, failing
 
 
@@ -57,6 +58,21 @@ def test_svmlight_compressed(numbers, tmp_path):
     fitted = check(tmp_path, packed)
     assert fitted["features"] == 4
     assert fitted["preparation"]["standardised"] is False
+
+
+def test_sparse_rows_of_another_width_are_refused_unless_they_may_end_in_zeros(numbers, tmp_path):
+    X, y = sparse.csr_array(numbers[0] * [1.0, 0.2, 1.0, 1.0] - [0.0, 6.0, 0.0, 0.0]), numbers[1]
+    sparse.save_npz(tmp_path / "rows.npz", X)
+    np.save(tmp_path / "labels.npy", y)
+    check(tmp_path, tmp_path / "rows.npz", "--labels", tmp_path / "labels.npy")
+    BayesianLinearSVC(n_draws=200, random_state=0).fit(X, y).save(tmp_path / "bare")
+    sparse.save_npz(tmp_path / "narrow.npz", X[:, :3])
+    dump_svmlight_file(X[:, :3], y, str(tmp_path / "narrow.svm"), zero_based=False)
+    for model in ("model", "bare"):
+        said = failing(3, "predict", tmp_path / model, tmp_path / "narrow.npz")
+        assert said.endswith("narrow.npz has 3 columns, but the model was fitted on 4")
+        found = answer("predict", tmp_path / model, tmp_path / "narrow.svm")
+        assert found["rows"] == 160
 
 
 def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):

@@ -164,7 +164,13 @@ def _plain_matrix(table: Any, estimator: Any) -> Any:
     from bayesmargin.tables.column_kinds import as_numbers
 
     if table.kind == "matrix":
-        return table.data
+        width = int(estimator.n_features_in_)
+        matrix = table.widened(width).data
+        if matrix.shape[1] != width:
+            raise DataError(
+                f"{table.source} has {matrix.shape[1]} columns, but the model was fitted on {width}"
+            )
+        return matrix
     if table.kind == "text":
         raise DataError("the model was saved without a vocabulary: it cannot read documents")
     import numpy as np

@@ -23,7 +23,7 @@ def read_svmlight(path: Path, n_features: int | None) -> Table:
         raise DataError(str(error)) from error
     matrix = rows[:]
     labels = clean_labels(rows.labels, f"the first field of {path}")
-    return Table("matrix", matrix, labels, source=str(path))
+    return Table("matrix", matrix, labels, source=str(path), open_ended=n_features is None)
 
 
 def read_npz(path: Path) -> Table:

@@ -49,12 +49,7 @@ class MatrixPreparation(Preparation):
 
     def transform(self, table: Table, remarks: list[str] | None = None) -> Any:
         """The matrix, standardised as in training."""
-        matrix = self._checked(table)
-        if sparse.issparse(matrix) and matrix.shape[1] < self.n_features:
-            matrix = sparse.csr_array(
-                (matrix.data, matrix.indices, matrix.indptr),
-                shape=(matrix.shape[0], self.n_features),
-            )
+        matrix = self._checked(table.widened(self.n_features))
         if matrix.shape[1] != self.n_features:
             raise DataError(
                 f"{table.source} has {matrix.shape[1]} columns, but the model was fitted on "

@@ -77,6 +77,9 @@ class Table:
         Where the rows come from, for messages.
     numbers : array or None
         Place of every row in the source, counted from 1; None where all rows are here.
+    open_ended : bool
+        A sparse matrix whose source does not say how many columns it has: the last of them may
+        hold nothing but zeros, which svmlight files leave out.
     """
 
     kind: Kind
@@ -87,9 +90,19 @@ class Table:
     source: str = ""
     remarks: list[str] = field(default_factory=list)
     numbers: Any = None
+    open_ended: bool = False
 
     def __len__(self) -> int:
         return len(self.data) if self.kind == "text" else int(self.data.shape[0])
+
+    def widened(self, n_features: int) -> "Table":
+        """The table with as many columns, where its source does not say how many it has."""
+        from scipy import sparse
+
+        if not self.open_ended or self.data.shape[1] >= n_features:
+            return self
+        parts = (self.data.data, self.data.indices, self.data.indptr)
+        return replace(self, data=sparse.csr_array(parts, shape=(len(self), n_features)))
 
     def take(self, index: Any) -> "Table":
         """Some rows, by number or by a mask."""
