@@ -88,6 +88,8 @@ def test_a_refused_fit_leaves_an_earlier_one_to_resume(tmp_path, monkeypatch):
     message = failing(4, *words, "--C", "7")
     assert f"bayesmargin resume {checkpoint}" in message
     assert "belongs to another fit: --C None (now 7.0)." in message
+    message = failing(4, *words[:5], "job", *words[6:], "--drop", "name")
+    assert "another fit: --id name (now job), --drop [] (now ['name'])." in message
     assert command_file(checkpoint).read_bytes() == kept
     make_people(81).to_csv(tmp_path / "more.csv", index=False)
     other = [tmp_path / "more.csv" if word == words[1] else word for word in words]

@@ -93,8 +93,10 @@ def require_own_checkpoint(request: FitRequest) -> None:
 def _decisive(request: FitRequest) -> dict[str, Any]:
     """Arguments that change what a fit gives."""
     stored = request.absolute().to_json()
-    flags = {f"--{k}": v for k, v in stored.pop("flags").items() if k != "n-jobs"}
-    return {**{k: v for k, v in stored.items() if k not in _FREE}, **flags}
+    flags = {**stored.pop("flags"), **stored.pop("reading")}
+    words = {k: "id" if k == "identity" else k.replace("_", "-") for k in flags if k != "n-jobs"}
+    named = {f"--{word}": flags[k] for k, word in words.items()}
+    return {**{k: v for k, v in stored.items() if k not in _FREE}, **named}
 
 
 def has_state(checkpoint: Path) -> bool:
