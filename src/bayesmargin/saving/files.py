@@ -157,7 +157,8 @@ def _told_with(path: Path) -> Iterator[None]:
 def whole_file(path: Path) -> Iterator[Path]:
     """A place to write a file, which takes the path's name when it is whole.
 
-    Where writing fails, for want of room on the disk, what was there before is still there.
+    Where writing fails, for want of room on the disk, what was there before is still there. A
+    device or a pipe, such as ``/dev/null``, is written to as it is.
 
     Examples
     --------
@@ -169,6 +170,10 @@ def whole_file(path: Path) -> Iterator[Path]:
     ...     pathlib.Path(folder, "made", "page.txt").read_text()
     'all of it'
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        with _told_with(path):
+            yield path
+        return
     target = path.resolve()  # a link stays one
     draft = target.with_name(f".{target.name}.{os.getpid()}.partial")
     with _told_with(path):
