@@ -262,6 +262,8 @@ def test_labels_the_model_has_never_seen(models, tmp_path):
     strange = SimpleNamespace(X=data.X, y=np.where(np.arange(100) < 10, "new", data.y))
     text = write_report(model, {}, tmp_path / "p.html", data=strange).read_text(encoding="utf-8")
     assert "10 of 100 rows carry a label that the model was never shown" in text
+    common = max(int((strange.y == name).sum()) for name in model.classes_)
+    assert f" would be right in {common:.1f}%" in text  # of all 100 rows, like the accuracy
 
 
 def test_other_objects_are_refused(tmp_path):

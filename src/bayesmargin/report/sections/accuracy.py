@@ -44,7 +44,7 @@ def _single(context: Context, held: HeldOut) -> Markup:
     n_classes = len(context.class_names)
     known = held.known
     truth, predicted = held.truth[known], held.predicted[known]
-    shares = np.bincount(truth, minlength=n_classes) / max(1, len(truth))
+    shares = np.bincount(truth, minlength=n_classes) / len(held.truth)
     common = int(shares.argmax())
     recall, rows = [], []
     for k, name in enumerate(context.class_names):
