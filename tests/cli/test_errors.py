@@ -122,6 +122,7 @@ def test_files_and_columns(people, tmp_path):
         ("fit", csv, "--target", "income"): "'name' has a different word in every row",
         ("fit", csv, "--target", "name"): "it is a name or a measurement and not a class",
         ("fit", csv, "--target", "country"): "only one class, 'CH'",
+        ("fit", csv, "--target", "job", "--text", "job"): "'job' holds the labels (--target) and",
         ("fit", broken, "--target", "b"): "is not readable as CSV",
         ("fit", empty, "--target", "b"): "is empty",
         ("fit", twice, "--target", "b"): "several columns named 'a'",

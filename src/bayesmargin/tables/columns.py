@@ -125,6 +125,11 @@ def split_columns(
     for option, name, needed in wanted:
         if name is not None and needed and name not in frame:
             raise DataError(no_column(option, name, list(frame), source))
+    if labelled and reading.target is not None and reading.text == reading.target:
+        raise DataError(
+            f"column {reading.target!r} holds the labels (--target) and cannot hold the documents "
+            "(--text), too: they would tell their own labels"
+        )
     labels = ids = None
     if reading.target is not None and reading.target in frame:
         labels = frame[reading.target]
