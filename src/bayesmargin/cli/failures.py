@@ -123,7 +123,10 @@ def _tell(error: BaseException, message: str, code: int, options: Sequence[str])
         traceback.print_exception(error, file=sys.stderr)
     if "--json" in options:
         document = {"error": {"kind": KINDS.get(code, "failure"), "code": code, "message": message}}
-        sys.stdout.write(json.dumps(document, indent=2) + "\n")
-    else:
-        sys.stderr.write(f"bayesmargin: error: {message}\n")
+        try:
+            sys.stdout.write(json.dumps(document, indent=2) + "\n")
+            return code
+        except OSError:  # the disk is full, and that may be what is to be told
+            pass
+    sys.stderr.write(f"bayesmargin: error: {message}\n")
     return code
