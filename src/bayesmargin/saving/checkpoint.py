@@ -153,5 +153,16 @@ class Checkpoint(Interruptible):
             )
 
     def remove(self) -> None:
-        """Remove the files of the checkpoint, and its folder when nothing else is in it."""
-        self._folder.remove()
+        """Remove the files of the checkpoint, and its folder when nothing else is in it.
+
+        A disk that fails is reported by a warning: the fit is complete, and not lost for that.
+        """
+        try:
+            self._folder.remove()
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {self.path} could not be removed ({error}): the fit is complete, "
+                "remove the folder before the next",
+                CheckpointWarning,
+                stacklevel=2,
+            )

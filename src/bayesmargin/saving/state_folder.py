@@ -8,6 +8,7 @@ leaves a whole one.
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -177,14 +178,19 @@ class StateFolder:
         return {key: decoder.decode(document[key]) for key in ("state", "random_state")}
 
     def remove(self) -> None:
-        """Remove the files of the checkpoint, and its folder when nothing else is in it."""
+        """Remove the files of the checkpoint, and its folder when nothing else is in it.
+
+        A folder that must stay, for a disk that is mounted there or one above that is not ours,
+        serves the next fit.
+        """
         # Descriptions first: a part without one is no checkpoint, the other way round is a damaged.
         for name in (NEWEST, PREVIOUS, DRAFT):
             (self.path / name).unlink(missing_ok=True)
         for part in self.path.glob("*.part"):
             part.unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
-            self.path.rmdir()
+            with suppress(OSError):
+                self.path.rmdir()
 
 
 def _require_folder(path: Path) -> None:
