@@ -1,5 +1,6 @@
 """What a path holds before a model is saved there: nothing but a saved model is replaced."""
 
+import os
 from pathlib import Path
 
 from bayesmargin.saving.files import unsealed
@@ -28,6 +29,9 @@ def hindrance(path: Path) -> str | None:
         return None
     if not path.is_dir():
         return "is a file, and a model is saved as a folder of its own"
+    if os.path.ismount(path) or _is_present(path):
+        place = "the present folder" if _is_present(path) else "the root of a mounted disk"
+        return f"is {place}, in which a model needs a folder of its own"
     found = {item.name for item in path.iterdir()} - _LITTER
     own = _own_files(path)
     others = sorted(found - own)
@@ -39,6 +43,14 @@ def hindrance(path: Path) -> str | None:
         return f"holds a {MANIFEST} that is damaged or of another program"
     more = f" and {len(others) - 1} more" if len(others) > 1 else ""
     return f"holds {others[0]!r}{more} beside a saved model, which would be lost with it"
+
+
+def _is_present(path: Path) -> bool:
+    """Whether programs are in the folder: they would be nowhere when another takes its place."""
+    try:
+        return path.samefile(os.curdir)
+    except OSError:  # it was taken away before
+        return False
 
 
 def _own_files(path: Path) -> set[str]:
