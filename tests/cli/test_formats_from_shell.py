@@ -258,6 +258,23 @@ def test_a_model_of_lines_reads_documents_in_a_table_as_well(tmp_path):
     assert answer("report", tmp_path / "m", "--data", table, *named)["rows"] == 60
 
 
+def test_a_model_of_a_table_reads_lines_with_labels_first_as_well(tmp_path):
+    labels, texts = documents()
+    table, first = tmp_path / "table.csv", tmp_path / "first.txt"
+    pd.DataFrame({"group": labels, "body": texts}).to_csv(table, index=False)
+    lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]
+    first.write_text("\n".join(lines) + "\n")
+    answer("fit", table, "--text", "body", "--target", "group", "-o", tmp_path / "m", "-q", *QUICK,
+           *SMALL)  # fmt: skip
+    usual = answer("evaluate", tmp_path / "m", table)
+    assert "--label-first when lines are a label" in failing(3, "evaluate", tmp_path / "m", first)
+    named = answer("evaluate", tmp_path / "m", first, "--label-first")
+    assert named["log_loss"] == usual["log_loss"]
+    assert answer("report", tmp_path / "m", "--data", first, "--label-first")["rows"] == 60
+    found = answer("predict", tmp_path / "m", first, "--label-first")["predictions"]
+    assert found == answer("predict", tmp_path / "m", table)["predictions"]
+
+
 def test_words_that_only_training_knew_are_reported(tmp_path):
     labels, texts = documents()
     lines = [f"{label}\t{text}" for label, text in zip(labels, texts, strict=True)]

@@ -9,6 +9,7 @@ from bayesmargin.cli.options import (
     Debug,
     Format,
     Json,
+    LabelFirst,
     Labels,
     Model,
     Quiet,
@@ -26,6 +27,7 @@ def evaluate(
     target: Target = None,
     labels: Labels = None,
     text: Text = None,
+    label_first: LabelFirst = False,
     format_: Format = None,
     separator: Separator = None,
     as_json: Json = False,
@@ -42,8 +44,9 @@ def evaluate(
     saved = load_saved(model)
     given = None if labels is None else str(labels)
     reading = saved.reading(
-        target=target, labels=given, text=text, format=format_, separator=separator
-    )
+        target=target, labels=given, text=text, label_first=label_first or None, format=format_,
+        separator=separator,
+    )  # fmt: skip
     rows = saved.read(data, reading, labelled=True)
     tell(rows.remarks, output)
     if _familiar(saved, data):

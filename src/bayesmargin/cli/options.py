@@ -60,6 +60,14 @@ Text = Annotated[
     str | None,
     typer.Option(help="Column of documents in a table.", rich_help_panel=_READ),
 ]
+LabelFirst = Annotated[
+    bool,
+    typer.Option(
+        "--label-first",
+        help="Lines of a text file are a label, a tab and a document.",
+        rich_help_panel=_READ,
+    ),
+]
 Identity = Annotated[
     str | None,
     typer.Option("--id", help="Column that names the rows.", rich_help_panel=_READ),

@@ -11,6 +11,7 @@ from bayesmargin.cli.options import (
     Format,
     Identity,
     Json,
+    LabelFirst,
     Model,
     Quiet,
     Separator,
@@ -31,6 +32,7 @@ def predict(
     ] = None,
     identity: Identity = None,
     text: Text = None,
+    label_first: LabelFirst = False,
     format_: Format = None,
     separator: Separator = None,
     as_json: Json = False,
@@ -54,7 +56,13 @@ def predict(
         require_other_file(output, data)
     speak = Output(as_json, quiet)
     saved = load_saved(model)
-    reading = saved.reading(identity=identity, text=text, format=format_, separator=separator)
+    reading = saved.reading(
+        identity=identity,
+        text=text,
+        label_first=label_first or None,
+        format=format_,
+        separator=separator,
+    )
     rows = saved.read(data, reading, labelled=False, named=identity is not None)
     tell(rows.remarks, speak)
     found = forecast(saved.estimator, rows.X)

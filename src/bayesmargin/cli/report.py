@@ -9,6 +9,7 @@ from bayesmargin.cli.options import (
     Debug,
     Format,
     Json,
+    LabelFirst,
     Labels,
     Model,
     Quiet,
@@ -34,6 +35,7 @@ def report(
     target: Target = None,
     labels: Labels = None,
     text: Text = None,
+    label_first: LabelFirst = False,
     format_: Format = None,
     separator: Separator = None,
     as_json: Json = False,
@@ -60,8 +62,9 @@ def report(
     if data is not None:
         given = None if labels is None else str(labels)
         reading = saved.reading(
-            target=target, labels=given, text=text, format=format_, separator=separator
-        )
+            target=target, labels=given, text=text, label_first=label_first or None, format=format_,
+            separator=separator,
+        )  # fmt: skip
         rows = saved.read(data, reading, labelled=True)
     else:
         from bayesmargin.cli.again import held_out_again
