@@ -9,6 +9,7 @@ from scipy import sparse
 from bayesmargin import MedLDAClassifier
 from bayesmargin.reliability import curve_of, expected_error
 from bayesmargin.report.context import make_context
+from bayesmargin.report.frame import tick_label, ticks
 from bayesmargin.report.sections.accuracy import headline
 from bayesmargin.report.sections.weights import topic_weights
 
@@ -47,6 +48,14 @@ def test_expected_error_of_perfect_forecasts():
     found = np.array([curve_of(chance, event.astype(float)).calibration_error for event in events])
     assert mean == pytest.approx(found.mean(), abs=4 * found.std() / 15)
     assert 0.015 < (found > bound).mean() < 0.1
+
+
+@pytest.mark.parametrize("size", [1e-18, 1e-13, 1e-3, 1.0, 1e15])
+def test_ticks_are_as_many_on_every_scale(size):
+    """Weights of features in nanoseconds are that small."""
+    found = ticks(-0.2 * size, 0.3 * size)
+    assert np.array(found) / size == pytest.approx([-0.2, -0.1, 0.0, 0.1, 0.2, 0.3], abs=1e-9)
+    assert len({tick_label(value, found) for value in found}) == 6
 
 
 @pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])

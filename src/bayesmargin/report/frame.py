@@ -113,11 +113,12 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     if not (math.isfinite(span) and span > 0):
         return [low]
     rough = span / about
-    scale = 10.0 ** math.floor(math.log10(rough))
+    digits = math.floor(math.log10(rough))
+    scale = 10.0**digits
     step = next(m * scale for m in (1.0, 2.0, 5.0, 10.0) if m * scale >= 0.999 * rough)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
-    return [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
+    return [round(k * step, 1 - digits) + 0.0 for k in range(first, last + 1)]
 
 
 def text_width(text: str) -> float:
