@@ -131,6 +131,7 @@ def test_files_and_columns(people, tmp_path):
         f"iconv -f LATIN1 -t UTF-8 {latin}",
         ("fit", wide, "--target", "b"): f"iconv -f UTF-16 -t UTF-8 {wide}",
         ("fit", bare, "--target", "b"): "the first line should hold the names of the columns",
+        ("fit", tmp_path / "folder", "--target", "b"): "folders of documents have no column names",
         ("fit", tmp_path / "x.docx"): "not known by its name",
         ("fit", csv, "--format", "excel"): "choose one of csv",
         ("fit", tmp_path / "bad.parquet", "--target", "b"): "not a readable Parquet file",

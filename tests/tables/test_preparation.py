@@ -325,8 +325,11 @@ def test_files_that_are_no_text_are_not_read_as_documents(tmp_path):
         (tmp_path / "data" / name).mkdir(parents=True)
         frame = pd.DataFrame({"a": [1.5, 2.5], "sold": ["y", "n"]})
         frame.to_parquet(tmp_path / "data" / name / "part.parquet")
+    for reading in (Reading(), Reading(target="sold")):
+        with pytest.raises(DataError, match=r"data holds Parquet files in folders \(year=2020\), "):
+            read_table(tmp_path / "data", reading)
     with pytest.raises(DataError, match=r"part\.parquet is not text.*one folder"):
-        read_table(tmp_path / "data")
+        read_table(tmp_path / "data", Reading(format="folders"))
     (tmp_path / "t.txt").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
     with pytest.raises(DataError, match=r"t\.txt is not text"):
         read_table(tmp_path / "t.txt", labelled=False)

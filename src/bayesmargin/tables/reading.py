@@ -51,8 +51,15 @@ def format_of(path: Path, given: str | None = None) -> str:
             raise DataError(f"format {given!r} is not known: choose one of {', '.join(FORMATS)}")
         return _unpacked(path, given)
     if path.is_dir():
-        parquet = any(file.suffix.lower() in (".parquet", ".pq") for file in path.iterdir())
-        return "parquet" if parquet else "folders"
+        if any(_is_parquet(file) for file in path.iterdir()):
+            return "parquet"
+        inside = next(filter(_is_parquet, sorted(path.rglob("*"))), None)
+        if inside is not None:
+            raise DataError(
+                f"{path} holds Parquet files in folders ({inside.relative_to(path).parts[0]}), "
+                "which are not read: put the files into one folder, with all columns in them"
+            )
+        return "folders"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -62,6 +69,10 @@ def format_of(path: Path, given: str | None = None) -> str:
             f"{', '.join(ENDINGS)} (also compressed), or pass --format"
         )
     return _unpacked(path, ENDINGS[suffixes[-1]])
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
 
 
 def _unpacked(path: Path, form: str) -> str:
@@ -171,6 +182,5 @@ def _refuse_columns(reading: Reading, form: str) -> None:
     for option, value in named.items():
         if value:
             shown = value if isinstance(value, str) else value[0]
-            raise DataError(
-                f"{option} {shown} names a column, and {form} files have no column names"
-            )
+            what = "folders of documents" if form == "folders" else f"{form} files"
+            raise DataError(f"{option} {shown} names a column, and {what} have no column names")
