@@ -183,6 +183,8 @@ def fit(
         raise usage_error("--as-is holds no rows out: leave --validation away, then evaluate")
     if validation is not None and not 0.0 <= validation < 1.0:
         raise usage_error(f"--validation {validation:g} is not a share of at least 0 and below 1")
+    if seed < 0:
+        raise usage_error(f"--seed {seed} is not allowed: a seed is 0 or more")
     reading = Reading(
         format=format_,
         target=target,
