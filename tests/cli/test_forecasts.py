@@ -16,7 +16,7 @@ from bayesmargin.cli.output import plain
 from bayesmargin.cli.predict import write
 from bayesmargin.rows import open_rows
 from bayesmargin.saving import write_model
-from tests.cli.conftest import answer, bayesmargin
+from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
 
 
 @pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
@@ -99,3 +99,15 @@ def test_rows_that_were_learned_from_are_told_from_new_ones(people, tmp_path):
     )
     (tmp_path / "copy.csv").write_bytes(people.csv.read_bytes())
     assert bayesmargin("evaluate", people.model, tmp_path / "copy.csv").err == ""
+
+
+def test_columns_that_the_fit_was_told_to_drop_need_not_be_there(people, tmp_path):
+    words = ("--target", "income", "--id", "name", "--drop", "age", "-o", tmp_path / "m", "-q")
+    answer("fit", people.csv, *words, *QUICK)
+    usual = answer("evaluate", tmp_path / "m", people.csv)
+    new = tmp_path / "new.csv"
+    make_people().drop(columns="age").to_csv(new, index=False)
+    assert answer("evaluate", tmp_path / "m", new)["log_loss"] == usual["log_loss"]
+    page = ("-o", tmp_path / "page.html")
+    assert answer("report", tmp_path / "m", "--data", new, *page)["rows"] == usual["rows"]
+    assert "has no column 'age' (--drop)" in failing(3, "fit", new, *words)

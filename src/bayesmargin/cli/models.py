@@ -101,8 +101,9 @@ class SavedModel:
         texts = getattr(preparation, "text_columns", ())
         numbers = getattr(preparation, "number_columns", ())
         table = read_table(
-            data, reading, labelled=labelled, named=named, as_text=texts, numeric=numbers
-        )
+            data, reading, labelled=labelled, named=named, checked=False, as_text=texts,
+            numeric=numbers,
+        )  # fmt: skip
         if preparation is not None and preparation.kind == table.kind:
             table.remarks.extend(preparation.gaps(table))
         if self.foreign:

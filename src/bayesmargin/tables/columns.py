@@ -108,19 +108,25 @@ def _kinds(table: Any) -> dict[str, str]:
 
 
 def split_columns(
-    frame: Any, reading: Reading, source: str, labelled: bool, named: bool = True
+    frame: Any,
+    reading: Reading,
+    source: str,
+    labelled: bool,
+    named: bool = True,
+    checked: bool = True,
 ) -> Table:
     """Separate labels, row names and documents from the features.
 
-    Labels must be there if ``labelled``, row names if ``named``. Columns without a name, which are
+    Labels must be there if ``labelled``, row names if ``named``, columns to leave out or of
+    categories if ``labelled`` and ``checked``. Columns without a name, which are
     the row numbers that pandas writes by itself, are left out.
     """
     frame = frame.rename(columns=str)
     if not named and reading.identity not in frame:
         reading = replace(reading, identity=None)
     wanted = [("--id", reading.identity, True), ("--text", reading.text, True)]
-    wanted += [("--drop", name, labelled) for name in reading.drop]
-    wanted += [("--categorical", name, labelled) for name in reading.categorical]
+    wanted += [("--drop", name, labelled and checked) for name in reading.drop]
+    wanted += [("--categorical", name, labelled and checked) for name in reading.categorical]
     wanted.insert(0, ("--target", reading.target, labelled))
     for option, name, needed in wanted:
         if name is not None and needed and name not in frame:

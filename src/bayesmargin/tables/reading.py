@@ -90,6 +90,7 @@ def read_table(
     *,
     labelled: bool = True,
     named: bool = True,
+    checked: bool = True,
     as_text: Any = (),
     numeric: Any = (),
 ) -> Table:
@@ -106,6 +107,9 @@ def read_table(
         Whether labels must be there; without, they are read where they are found.
     named : bool
         Likewise for the column of row names.
+    checked : bool
+        Likewise for the columns to leave out and those of categories, where there are labels: at a
+        fit a name that is not there may be a slip.
     as_text : collection of str
         Columns to read as text even where they look like numbers.
     numeric : collection of str
@@ -140,7 +144,7 @@ def read_table(
             frame, remarks = read_csv(
                 path, form, texts, reading.separator, literal, numeric, reading.target
             )
-        table = split_columns(frame, reading, str(path), labelled, named)
+        table = split_columns(frame, reading, str(path), labelled, named, checked)
         table.remarks[:0] = remarks
     else:
         _refuse_columns(reading, form)
