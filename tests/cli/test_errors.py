@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from bayesmargin.cli import fitting
-from bayesmargin.cli.main import app
 from bayesmargin.errors import InterruptedWarning
 from tests.cli.conftest import QUICK, bayesmargin, failing, make_people
 
@@ -307,13 +306,3 @@ def test_values_too_large_are_refused_in_new_rows_as_in_training(people, tmp_pat
     assert "holds -1e+200 in row 8: values beyond 1e+100" in message
     new.assign(age=np.inf).to_csv(tmp_path / "new.csv", index=False)
     assert "holds inf in row 1" in failing(3, "predict", people.model, tmp_path / "new.csv")
-
-
-def test_an_error_is_told_elsewhere_where_stdout_is_full(monkeypatch, capsys):
-    class Full:
-        def write(self, text):
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("sys.stdout", Full())
-    assert app(["info", "nothing", "--json"], standalone_mode=False) == 4
-    assert capsys.readouterr().err == "bayesmargin: error: there is no saved model at nothing\n"

@@ -69,13 +69,25 @@ class GuardedGroup(TyperGroup):
     ) -> Any:
         """Run a command; with ``standalone_mode`` leave Python with its exit code."""
         words = list(sys.argv[1:] if args is None else args)
-        run = super().main
-        code = guarded(
-            lambda: run(words, prog_name, complete_var, False, windows_expand_args, **extra), words
-        )
+        whole = super().main
+
+        def run() -> Any:
+            _require_no_gap(words)
+            return whole(words, prog_name, complete_var, False, windows_expand_args, **extra)
+
+        code = guarded(run, words)
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _require_no_gap(words: Sequence[str]) -> None:
+    """Refuse empty words: as paths they would be the present folder, whatever it holds."""
+    if "" in words:
+        before = ["bayesmargin", *words][words.index("")]
+        raise usage_error(
+            f"the argument after {before!r} is empty (is a variable of the shell not set?)"
+        )
 
 
 def guarded(run: Callable[[], Any], words: Sequence[str]) -> int:
