@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.models.medlda import diagnostics
 from bayesmargin.models.medlda.posterior import TopicPosterior
-from bayesmargin.report import write_report
+from bayesmargin.report import held_out, write_report
 from bayesmargin.report.context import make_context
 
 IRIS = load_iris(as_frame=True)
@@ -95,6 +96,15 @@ def test_labels_and_names_of_rows_from_tables(model, rows, tmp_path):
     for labels in (y.tolist(), column, column.to_frame()):
         data = SimpleNamespace(X=X, y=labels, ids=column)
         assert text_of(write_report(model, tmp_path / "p.html", data)) == usual
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "lil"])
+def test_sparse_rows_of_every_form(model, rows, form, tmp_path, monkeypatch):
+    monkeypatch.setattr(held_out, "MOST_ROWS", 60)
+    X = getattr(sparse, f"{form}_array")(rows[0])
+    page = text_of(write_report(model, tmp_path / "p.html", data=(X, rows[1])))
+    usual = text_of(write_report(model, tmp_path / "p.html", data=(sparse.csr_array(X), rows[1])))
+    assert page == usual
 
 
 def test_rows_without_labels_told_from_labels(model, rows, tmp_path):

@@ -49,8 +49,11 @@ def forecast(estimator: Any, data: Any, remarks: list[str]) -> HeldOut:
     """Probabilities and predictions for the held-out rows, a random part of very many."""
     data = _rows_and_labels(data)
     X = data.X
-    sliceable = isinstance(X, np.ndarray) or sparse.issparse(X) or hasattr(X, "iloc")
-    X = X if sliceable or hasattr(X, "parts") else np.asarray(X)
+    sliceable = isinstance(X, np.ndarray) or hasattr(X, "iloc") or hasattr(X, "parts")
+    if sparse.issparse(X):
+        X = X.tocsr()  # of some forms no rows can be taken
+    elif not sliceable:
+        X = np.asarray(X)
     total = int(X.shape[0])
     y, ids, texts = (_known(data, name, total) for name in ("y", "ids", "texts"))
     rows = np.arange(total)
