@@ -2,13 +2,14 @@
 
 import errno
 import re
+import signal
 from pathlib import Path
 
 import pytest
 
 from bayesmargin import load, saving
 from bayesmargin.cli import fitting
-from tests.cli.conftest import QUICK, bayesmargin, failing
+from tests.cli.conftest import QUICK, answer, bayesmargin, failing
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -78,3 +79,20 @@ def test_files_beside_a_model_are_told_before_the_fit(command, tmp_path, monkeyp
     monkeypatch.setattr("bayesmargin.cli.fitting.gather", lambda *_: pytest.fail("read the data"))
     message = failing(2, *command, "-o", tmp_path / "model")
     assert "holds 'report.html' beside a saved model, which would be lost with it" in message
+
+
+def test_a_fit_stopped_while_rows_are_scored_keeps_its_model(command, tmp_path, monkeypatch):
+    """It may have taken hours, and its checkpoint is gone."""
+
+    def stop(*args):
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(fitting, "score", stop)
+    words = ("-o", tmp_path / "m", "--checkpoint", tmp_path / "run")
+    result = bayesmargin(*command, *words)
+    assert result.code == 130
+    assert "interrupted: the model is saved without scores of the held-out rows" in result.err
+    monkeypatch.undo()
+    assert load(tmp_path / "m").n_draws == 60
+    assert [item.name for item in tmp_path.iterdir()] == ["m"]
+    assert answer("report", tmp_path / "m")["rows"] == 48

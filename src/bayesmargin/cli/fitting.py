@@ -60,14 +60,15 @@ def run_fit(request: FitRequest, output: Output) -> int:
     with kept_command(request):
         interrupted = _sample(estimator, material, request, output)
     seconds = time.perf_counter() - began
-    document = _finish(estimator, material, request, seconds)
+    validation, scored = _validate(estimator, material, output)
+    document = _finish(estimator, material, request, seconds, validation)
     _say(document, output)
     if interrupted:
         output.warn(f"{request.output} holds the draws made until the interrupt{_resume(request)}")
-    output.answer({**document, "interrupted": interrupted})
+    output.answer({**document, "interrupted": interrupted or not scored})
     if request.checkpoint is not None and not interrupted:
         command_file(request.checkpoint).unlink(missing_ok=True)
-    if interrupted:
+    if interrupted or not scored:
         return INTERRUPTED
     good, _ = trust(estimator)
     return DOUBTFUL if request.strict and good is False else 0
@@ -172,17 +173,40 @@ def _resume(request: FitRequest) -> str:
     return f"; go on with: bayesmargin resume {quote(request.checkpoint)}"
 
 
+def _validate(
+    estimator: Any, material: Material, output: Output
+) -> tuple[dict[str, float] | None, bool]:
+    """Scores of the held-out rows, and whether there was time for them.
+
+    A request to stop that comes so late does not cost the model.
+    """
+    if material.held_out is None:
+        return None, True
+    try:
+        with stoppable():
+            return score(estimator, material.held_out), True
+    except KeyboardInterrupt:
+        output.warn(
+            "interrupted: the model is saved without scores of the held-out rows, which "
+            "bayesmargin report gives"
+        )
+        return None, False
+
+
 def _finish(
-    estimator: Any, material: Material, request: FitRequest, seconds: float
+    estimator: Any,
+    material: Material,
+    request: FitRequest,
+    seconds: float,
+    validation: dict[str, float] | None,
 ) -> dict[str, Any]:
-    """Score the held-out rows, save the model, and describe what was done."""
+    """Save the model, and describe what was done."""
     from bayesmargin import __version__
 
     preparation = material.preparation
     posterior: Any = getattr(estimator, "posterior_", None)
     if preparation is not None and hasattr(posterior, "coords"):
         posterior.coords["feature"] = list(preparation.feature_names)
-    validation = None if material.held_out is None else score(estimator, material.held_out)
     record = {
         **request.absolute().to_json(),
         "library": __version__,
