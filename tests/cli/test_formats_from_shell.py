@@ -73,6 +73,12 @@ def test_sparse_rows_of_another_width_are_refused_unless_they_may_end_in_zeros(n
         assert said.endswith("narrow.npz has 3 columns, but the model was fitted on 4")
         found = answer("predict", tmp_path / model, tmp_path / "narrow.svm")
         assert found["rows"] == 160
+    frame = pd.DataFrame(X.toarray(), columns=list("abcd"))
+    frame.assign(hit=np.where(y, "yes", "no")).to_csv(tmp_path / "rows.csv", index=False)
+    said = failing(3, "predict", tmp_path / "bare", tmp_path / "rows.csv")
+    assert said.endswith("has 5 columns ('a', 'b', 'c', 'd', 'hit'), but the model was fitted on 4")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert answer("predict", tmp_path / "bare", tmp_path / "rows.csv")["rows"] == 160
 
 
 def test_parquet_folder_and_rows_as_they_are(numbers, tmp_path):

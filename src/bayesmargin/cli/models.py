@@ -162,10 +162,11 @@ def dense_enough(matrix: Any, name: str) -> Any:
 def _plain_matrix(table: Any, estimator: Any) -> Any:
     """Numbers as they are, for models that were saved without a preparation."""
     from bayesmargin.errors import DataError
+    from bayesmargin.names import listed
     from bayesmargin.tables.column_kinds import as_numbers
 
+    width = int(estimator.n_features_in_)
     if table.kind == "matrix":
-        width = int(estimator.n_features_in_)
         matrix = table.widened(width).data
         if matrix.shape[1] != width:
             raise DataError(
@@ -182,6 +183,11 @@ def _plain_matrix(table: Any, estimator: Any) -> Any:
     lost = [name for name in names if name not in table.data]
     if lost:
         raise DataError(f"{table.source} has no column {lost[0]!r}, which the model needs")
+    if len(names) != width:  # known by their order alone
+        raise DataError(
+            f"{table.source} has {len(names)} columns ({listed(names)}), but the model was fitted "
+            f"on {width}"
+        )
     columns = [as_numbers(table.data[name], name, table.source) for name in names]
     if known is None:
         return np.column_stack(columns)
