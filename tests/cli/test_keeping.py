@@ -96,3 +96,23 @@ def test_a_fit_stopped_while_rows_are_scored_keeps_its_model(command, tmp_path, 
     assert load(tmp_path / "m").n_draws == 60
     assert [item.name for item in tmp_path.iterdir()] == ["m"]
     assert answer("report", tmp_path / "m")["rows"] == 48
+
+
+def test_a_model_whose_place_is_taken_during_the_fit_is_kept_elsewhere(
+    command, tmp_path, monkeypatch
+):
+    def meanwhile(*args):
+        (tmp_path / "m").mkdir()
+        (tmp_path / "m" / "log.txt").write_text("mine")
+        return sample(*args)
+
+    sample = fitting._sample
+    monkeypatch.setattr(fitting, "_sample", meanwhile)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = bayesmargin(*command, "-o", tmp_path / "m")
+    assert result.code == 1
+    told = r"m holds other files and no saved model; the model is in (\S+): move it"
+    found = re.search(told, result.err)
+    assert found is not None, result.err
+    assert load(found.group(1)).n_draws == 60
+    assert (tmp_path / "m" / "log.txt").read_text() == "mine"

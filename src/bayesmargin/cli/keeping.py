@@ -40,13 +40,23 @@ def require_apart(output: Path, checkpoint: Path) -> None:
 
 
 def keep_model(estimator: Any, path: Path, extras: dict[str, Any]) -> None:
-    """Save a model; where its disk fails it is saved in the temporary folder, and that is told."""
+    """Save a model; where that fails it is saved in the temporary folder, and that is told.
+
+    The disk may be full, or something may have been put into the folder since the fit began.
+    """
     from bayesmargin import saving
+    from bayesmargin.saving.places import hindrance
 
     try:
         saving.write_model(estimator, path, extras=extras)
-    except OSError as error:
-        reason = f"{path} could not be written ({error.strerror})"
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError):
+            reason = f"{path} could not be written ({error.strerror})"
+        else:
+            why = hindrance(path)
+            if why is None:
+                raise
+            reason = f"{path} {why}"
         try:
             elsewhere = Path(tempfile.mkdtemp(prefix="bayesmargin-")) / "model"
             saving.write_model(estimator, elsewhere, extras=extras)
