@@ -111,3 +111,20 @@ def test_columns_that_the_fit_was_told_to_drop_need_not_be_there(people, tmp_pat
     page = ("-o", tmp_path / "page.html")
     assert answer("report", tmp_path / "m", "--data", new, *page)["rows"] == usual["rows"]
     assert "has no column 'age' (--drop)" in failing(3, "fit", new, *words)
+
+
+def test_labels_beside_a_table_do_without_its_column_of_labels(people, tmp_path):
+    usual = answer("evaluate", people.model, people.csv)
+    new, labels = tmp_path / "new.csv", tmp_path / "labels.txt"
+    labels.write_text("\n".join(make_people()["income"]) + "\n")
+    words = ("--labels", labels)
+    for income in (None, "low"):
+        table = make_people().drop(columns="income")
+        if income is not None:  # of the first row alone
+            table["income"] = [income, *[None] * (len(table) - 1)]
+        table.to_csv(new, index=False)
+        assert answer("evaluate", people.model, new, *words)["log_loss"] == usual["log_loss"]
+        page = ("-o", tmp_path / "page.html")
+        assert answer("report", people.model, "--data", new, *words, *page)["rows"] == 240
+    said = failing(3, "fit", new, "--target", "incme", *words, "-o", tmp_path / "m")
+    assert "did you mean 'income'?" in said

@@ -118,8 +118,9 @@ def split_columns(
     """Separate labels, row names and documents from the features.
 
     Labels must be there if ``labelled``, row names if ``named``, columns to leave out or of
-    categories if ``labelled`` and ``checked``. Columns without a name, which are
-    the row numbers that pandas writes by itself, are left out.
+    categories if ``labelled`` and ``checked``; labels may be in a file of their own unless
+    ``checked``. Columns without a name, which are the row numbers that pandas writes by itself,
+    are left out.
     """
     frame = frame.rename(columns=str)
     if not named and reading.identity not in frame:
@@ -127,7 +128,8 @@ def split_columns(
     wanted = [("--id", reading.identity, True), ("--text", reading.text, True)]
     wanted += [("--drop", name, labelled and checked) for name in reading.drop]
     wanted += [("--categorical", name, labelled and checked) for name in reading.categorical]
-    wanted.insert(0, ("--target", reading.target, labelled))
+    own = labelled and (checked or reading.labels is None)  # labels may lie beside new rows
+    wanted.insert(0, ("--target", reading.target, own))
     for option, name, needed in wanted:
         if name is not None and needed and name not in frame:
             raise DataError(no_column(option, name, list(frame), source))
@@ -139,7 +141,7 @@ def split_columns(
     labels = ids = None
     if reading.target is not None and reading.target in frame:
         labels = frame[reading.target]
-        if labelled or not labels.isna().any():
+        if own or not labels.isna().any():
             labels = clean_labels(labels, f"the target column {reading.target!r} of {source}")
         else:  # new rows, some of them without an answer: nothing to compare with
             labels = None
