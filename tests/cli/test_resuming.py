@@ -1,5 +1,7 @@
 """A fit that is killed goes on from the shell, and the program as a process of its own."""
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -10,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from bayesmargin.cli import fitting
 from bayesmargin.cli.request import FitRequest, command_file, read_command, write_command
 from bayesmargin.saving import read_model
 from tests.cli.conftest import QUICK, answer, bayesmargin, failing, make_people
@@ -62,6 +65,33 @@ def test_resume_after_kill_gives_the_model_of_an_uninterrupted_fit(tmp_path):
     one, _ = read_model(tmp_path / "killed")
     two, _ = read_model(tmp_path / "whole")
     np.testing.assert_array_equal(one.n_components_, two.n_components_)
+
+
+class PowerCut(BaseException):
+    """Nothing is done after it."""
+
+
+def test_a_crash_between_fit_and_saved_model_costs_no_more_than_one_before(tmp_path, monkeypatch):
+    """The checkpoint was gone, and the model not there yet."""
+    make_people(80).to_csv(tmp_path / "people.csv", index=False)
+    checkpoint, output = tmp_path / "run.ck", tmp_path / "m"
+    words = ("fit", tmp_path / "people.csv", "--target", "income", "--id", "name", "--quiet",
+             "-o", output, "--checkpoint", checkpoint, "--checkpoint-every", "1e-9")  # fmt: skip
+
+    def cut(*args):
+        raise PowerCut
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fitting, "_finish", cut)
+        patched.setattr("sys.stderr", io.StringIO())
+        with contextlib.suppress(PowerCut):
+            bayesmargin(*words, *QUICK)
+    assert not output.exists()
+    assert (checkpoint / "newest.json").is_file()
+    resumed = answer("resume", checkpoint, "--quiet")
+    assert list(tmp_path.glob("run.ck*")) == []
+    whole = answer(*words[:-6], "-o", tmp_path / "whole", *QUICK)
+    assert resumed["validation"] == whole["validation"]
 
 
 def cut_short(monkeypatch):

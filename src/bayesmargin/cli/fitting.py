@@ -36,6 +36,8 @@ class Material:
 
 def run_fit(request: FitRequest, output: Output) -> int:
     """Carry out a fit; returns the exit code."""
+    from bayesmargin.saving.mixin import checkpoints_outlive_fits
+
     if not Path(request.data).exists():
         raise CommandError(f"there is no file or folder {request.data}", DATA)
     require_place(Path(request.output))
@@ -57,11 +59,12 @@ def run_fit(request: FitRequest, output: Output) -> int:
     if covariates is not None:
         output.remark(covariates)
     began = time.perf_counter()
-    with kept_command(request):
-        interrupted = _sample(estimator, material, request, output)
-    seconds = time.perf_counter() - began
-    validation, scored = _validate(estimator, material, output)
-    document = _finish(estimator, material, request, seconds, validation)
+    with checkpoints_outlive_fits():
+        with kept_command(request):
+            interrupted = _sample(estimator, material, request, output)
+        seconds = time.perf_counter() - began
+        validation, scored = _validate(estimator, material, output)
+        document = _finish(estimator, material, request, seconds, validation)
     _say(document, output)
     if interrupted:
         output.warn(f"{request.output} holds the draws made until the interrupt{_resume(request)}")

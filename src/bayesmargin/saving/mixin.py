@@ -3,11 +3,29 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from bayesmargin.arguments import require_positive
 from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.saving.fingerprint import data_fingerprint, settings_fingerprint
+
+_complete: ContextVar[list[Checkpoint] | None] = ContextVar("complete", default=None)
+
+
+@contextmanager
+def checkpoints_outlive_fits() -> Iterator[None]:
+    """Keep the checkpoints of complete fits until the block has ended well.
+
+    Whoever saves the model inside it loses nothing to a crash between the fit and the saved model.
+    """
+    before = _complete.set([])
+    try:
+        yield
+        for checkpoint in _complete.get() or ():
+            checkpoint.remove()
+    finally:
+        _complete.reset(before)
 
 
 class SavedMixin:
@@ -31,7 +49,10 @@ class SavedMixin:
 
     @contextmanager
     def _checkpointing(self, *data: Any) -> Iterator[Checkpoint | NoCheckpoint]:
-        """The checkpoint of a fit on ``data``, removed when the fit is complete."""
+        """The checkpoint of a fit on ``data``, removed when the fit is complete.
+
+        Or later, see :func:`checkpoints_outlive_fits`.
+        """
         require_positive(checkpoint_every=self.checkpoint_every)
         if self.checkpoint is None:
             yield NoCheckpoint(self.random_state)
@@ -51,5 +72,10 @@ class SavedMixin:
         )
         with checkpoint.watching():
             yield checkpoint
-        if not checkpoint.stopped:
+        if checkpoint.stopped:
+            return
+        waiting = _complete.get()
+        if waiting is None:
             checkpoint.remove()
+        else:
+            waiting.append(checkpoint)
