@@ -1,6 +1,7 @@
 """Wide problems: the scaled thermostat against the exact reduction to the span of the rows."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -242,3 +243,20 @@ def test_gradient_noise_heats_by_as_much_as_the_learned_scale_lets_through():
     mean_scale = 0.5 * (1.0 / 2.0 + 1.0 / 3.0)
     found = ensemble.temperature(100.0, np.empty((2, 0, 4)))
     assert found - 1.0 == pytest.approx(0.25 * 0.01**2 * 100.0 * mean_scale, rel=1e-4)
+
+
+@pytest.mark.parametrize("multi_class", ["two classes", "ovr"])
+def test_a_prior_so_narrow_that_no_kink_is_in_reach(multi_class):
+    matrix, label = text_like(n_rows=700)
+    if multi_class == "ovr":
+        label = label + np.arange(700) % 2
+    classes = {"multi_class": "ovr"} if multi_class == "ovr" else {}
+    model = BayesianLinearSVC(prior_scale=0.01, n_draws=100, n_chains=2, random_state=0, **classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(matrix, label)
+    # Every hinge is active, so the posterior is Gaussian: the prior, moved.
+    sign = np.where(label[:, None] == model.classes_[-len(model.coef_) :], 1.0, -1.0)
+    np.testing.assert_allclose(model.coef_, 0.01**2 * (matrix.T @ sign).T, atol=0.004)
+    sd = model.posterior_["coef"].std(axis=(0, 1))
+    np.testing.assert_allclose(sd.mean(), 0.01, rtol=0.05)
