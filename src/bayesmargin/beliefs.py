@@ -49,6 +49,12 @@ class GaussianBelief:
             spread = float(np.diag(self.precision) @ variance)
         return 0.5 * (float(shift @ gradient) + spread), gradient, self.precision
 
+    def narrowest(self) -> float:
+        """Smallest standard deviation, over all directions."""
+        own = self.precision.ndim == 1
+        largest = self.precision.max() if own else np.linalg.eigvalsh(self.precision)[-1]
+        return float(largest**-0.5)
+
 
 @dataclass(frozen=True)
 class LaplaceBelief:
@@ -66,6 +72,10 @@ class LaplaceBelief:
         sign = 2.0 * ndtr(ratio) - 1.0
         value = float(np.sum((mean * sign + 2.0 * deviation * density) / self.scale))
         return value, sign / self.scale, 2.0 * density / (deviation * self.scale)
+
+    def narrowest(self) -> float:
+        """Smallest scale."""
+        return float(np.min(self.scale))
 
 
 Belief = GaussianBelief | LaplaceBelief

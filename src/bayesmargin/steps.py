@@ -72,24 +72,28 @@ class AdaGrad(NamedTuple):
     its scale. After ``freeze_after`` steps :math:`v` stays as it is, and the sampler has the
     accuracy of one with a fixed metric. With ``lagged`` the step at time :math:`t` uses
     :math:`v` from before time :math:`t`, which keeps the scale independent of the newest gradient.
+    ``largest`` is where scales end: of a weight that no row touches the prior alone holds the step.
     """
 
     regularizer: float = 1e-5
     freeze_after: int = np.iinfo(np.int64).max
     lagged: bool = True
+    largest: float = np.inf
 
 
 class RMSprop(NamedTuple):
     r"""Scale :math:`P_j = 1/(\delta + \sqrt{v_j})`, :math:`v` a running mean of squares.
 
     :math:`v \leftarrow a v + (1 - a) \bar g^2`, where :math:`\bar g` is the mean gradient per row.
-    The bias of order :math:`1 - a` does not vanish unless the scale is frozen.
+    The bias of order :math:`1 - a` does not vanish unless the scale is frozen. ``largest`` is that
+    of :class:`AdaGrad`.
     """
 
     decay: float = 0.99
     regularizer: float = 1e-5
     freeze_after: int = np.iinfo(np.int64).max
     lagged: bool = True
+    largest: float = np.inf
 
 
 Preconditioner = Unscaled | AdaGrad | RMSprop
@@ -146,7 +150,7 @@ def _mean_squares(preconditioner, gradient, n_rows, time, moment):  # type: igno
 @implements(scale_of, AdaGrad, borrows=True)
 @implements(scale_of, RMSprop, borrows=True)
 def _learned_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
-    return 1.0 / (preconditioner.regularizer + np.sqrt(moment))
+    return min(preconditioner.largest, 1.0 / (preconditioner.regularizer + np.sqrt(moment)))
 
 
 @implements(is_lagged, AdaGrad, borrows=True)

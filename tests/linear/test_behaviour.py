@@ -217,6 +217,29 @@ def test_learned_scales_report_a_sensible_temperature(preconditioner):
     assert model.score(X, y) > 0.7
 
 
+@pytest.mark.parametrize("preconditioner", ["adagrad", "rmsprop"])
+@pytest.mark.parametrize("prior_scale", [0.5, 2.0])
+def test_a_weight_that_no_row_touches_keeps_to_its_prior(preconditioner, prior_scale):
+    """Its scale was 100,000, and Euler steps threw it farther away each time."""
+    X, y = noisy_rows(500, 3)
+    X[:, 2] = 0.0
+    sampler = SSGLD(
+        step=0.5 if preconditioner == "adagrad" else 0.005,
+        preconditioner=preconditioner,
+        control_variates=False,
+        batch_size=10,
+        burn_in=1000,
+        thin=50,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the scales of the others are not worth a word here
+        model = BayesianLinearSVC(prior_scale=prior_scale, sampler=sampler, random_state=0)
+        model.fit(X, y)
+    untouched = model.posterior_["coef"][..., 2]
+    assert untouched.std() == pytest.approx(prior_scale, rel=0.06)
+    assert model.score(X, y) > 0.7
+
+
 def test_a_step_that_takes_ages_is_remarked_on(monkeypatch):
     class StopError(Exception):
         pass

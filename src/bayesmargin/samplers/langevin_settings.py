@@ -13,6 +13,7 @@ from bayesmargin.arguments import (
     require_positive,
     require_real,
 )
+from bayesmargin.beliefs import Belief
 from bayesmargin.samplers.langevin import Langevin
 from bayesmargin.samplers.lazy import LazyState
 from bayesmargin.samplers.stochastic import StochasticSampler
@@ -30,6 +31,7 @@ from bayesmargin.types import FloatArray
 
 WARMUP = 50.0  # relaxation times
 TURNS = 50  # of the iteration that finds the pace of decaying steps
+OF_PRIOR = 0.2  # of the prior's deviation that a step with a learned scale is long at most
 SLOWEST = 100.0  # pace, in units of that of the first step, for which a run is planned
 
 
@@ -131,12 +133,17 @@ class SSGLD(StochasticSampler):
         return float(step_sizes(self._schedule(step), times)[0])
 
     def mean_scale(self, chains: Sequence[Any]) -> float:
-        """Mean of ``1/(regularizer + sqrt(moment))``, one without a learned scale."""
+        """Mean of ``1/(regularizer + sqrt(moment))``, one without a learned scale.
+
+        Weights that no gradient has touched bring no noise, and their scales do not count.
+        """
         scaling = self.dynamics(1.0, 1).preconditioner
         if isinstance(scaling, Unscaled):
             return 1.0
         moments = np.stack([chain.state.moment for chain in chains])
-        return float(np.mean(1.0 / (scaling.regularizer + np.sqrt(moments))))
+        touched = moments > 0.0
+        scales = 1.0 / (scaling.regularizer + np.sqrt(moments))
+        return float(np.sum(scales, where=touched) / max(1, np.count_nonzero(touched)))
 
     def draw_weights(
         self, step: float, chains: Sequence[Any]
@@ -163,6 +170,18 @@ class SSGLD(StochasticSampler):
         elif self.preconditioner == "rmsprop":
             scale = RMSprop(freeze_after=frozen, lagged=self.lagged)
         return Langevin(schedule, scale, float(n_rows))
+
+    def within_prior(self, dynamics: Langevin, step: float, prior: Belief) -> Langevin:
+        """Learned scales end where steps are :data:`OF_PRIOR` of the prior's deviation.
+
+        Of a weight that no row touches, or none has so far, the scale would be one over the
+        regularizer, and Euler steps of its prior throw it away, farther each time.
+        """
+        learned = dynamics.preconditioner
+        if isinstance(learned, Unscaled):
+            return dynamics
+        largest = (OF_PRIOR * prior.narrowest() / step) ** 2
+        return dynamics._replace(preconditioner=learned._replace(largest=float(largest)))
 
 
 def _iterations(chain: Any) -> float:

@@ -22,6 +22,7 @@ from bayesmargin.arguments import (
     require_length,
     require_positive,
 )
+from bayesmargin.beliefs import Belief
 from bayesmargin.chains import Chain
 from bayesmargin.checks import gradient_variances
 from bayesmargin.coordinates import n_positions
@@ -79,6 +80,10 @@ class StochasticSampler(Sampler):
     def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Any:
         """Compiled dynamics for a given step, and ``noise`` the gradient's variances if known."""
         raise TypeError("a concrete sampler is needed")
+
+    def within_prior(self, dynamics: Any, step: float, prior: Belief) -> Any:
+        """The dynamics, with what it learns kept within what the prior bears."""
+        return dynamics
 
     def temperature(
         self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
@@ -170,6 +175,7 @@ class StochasticSampler(Sampler):
             noise = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
             known = np.median(noise, axis=0)
         dynamics = self.dynamics(step, problem.source.n_rows, known)
+        dynamics = self.within_prior(dynamics, step, problem.prior)
         blocks = blocks_of(prepared.coordinates, shared)
         for rng in generators[:-1]:
             start = rng.standard_normal(size)

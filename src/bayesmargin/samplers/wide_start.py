@@ -99,6 +99,7 @@ def _place(
 ) -> Ensemble:
     prepared = _prepare(sampler, problem, anchor, states, step, generators[-1])
     dynamics = sampler.dynamics(step, problem.source.n_rows)
+    dynamics = sampler.within_prior(dynamics, step, problem.prior)
     size = problem.n_weights
     interleaved = isinstance(prepared.target.hinge, InterleavedHinge | SeparateHinge)
     n_blocks = problem.n_blocks if interleaved else 1
