@@ -144,3 +144,14 @@ def test_an_empty_first_partition_does_not_hide_how_large_the_others_are(frame, 
     parts = pairs(rows[:0], *(rows[k : k + 30] for k in range(0, 300, 30)))
     model = BayesianLinearSVC(**SETTINGS).fit(parts)
     assert model.posterior_.attrs["partitions_kept"] == 0
+
+
+def test_a_prior_so_narrow_that_no_kink_is_in_reach(frame):
+    """There were no rows in play, and a station without any was more than it could bear."""
+    model = fitted(frame, prior_scale=0.001)
+    assert model.diagnostics_.trustworthy
+    assert model.posterior_.attrs["rows_in_reach"] == 0
+    sign = np.where(frame["label"] == "yes", 1.0, -1.0)
+    wanted = 0.001**2 * sign @ frame[list("abc")].to_numpy()  # every hinge is active
+    np.testing.assert_allclose(model.coef_[0], wanted, atol=0.0002)
+    assert model.posterior_["coef"].std() == pytest.approx(0.001, rel=0.1)

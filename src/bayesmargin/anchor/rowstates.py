@@ -58,6 +58,9 @@ class RowStates(NamedTuple):
 
 def row_states(problem: Problem, anchor: GaussianAnchor, radius: float | None = None) -> RowStates:
     """States of the rows whose kinks lie within ``radius`` of the anchor (None: of all rows)."""
+    if problem.source.n_rows == 0:  # the station of a posterior that no kink is in reach of
+        none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+        return RowStates(none, nothing, none, nothing, nothing, np.zeros(problem.n_weights))
     with narrow_blas(problem.source.n_columns):
         if problem.is_binary:
             return _binary_states(problem, anchor, radius)
