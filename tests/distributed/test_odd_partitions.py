@@ -9,7 +9,8 @@ import pytest
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.distributed.cluster import LocalThreads
-from bayesmargin.errors import PartitionError
+from bayesmargin.errors import BiasWarning, PartitionError
+from bayesmargin.samplers import SSGLD
 
 pytestmark = pytest.mark.usefixtures("short_trajectories")
 SETTINGS = {"random_state": 0, "n_draws": 300, "n_chains": 2}
@@ -155,3 +156,11 @@ def test_a_prior_so_narrow_that_no_kink_is_in_reach(frame):
     wanted = 0.001**2 * sign @ frame[list("abc")].to_numpy()  # every hinge is active
     np.testing.assert_allclose(model.coef_[0], wanted, atol=0.0002)
     assert model.posterior_["coef"].std() == pytest.approx(0.001, rel=0.1)
+
+
+def test_a_step_that_is_known_to_be_too_long_is_not_trusted(frame):
+    """On one machine it is not; of a few weights no check of the draws could tell."""
+    with pytest.warns(BiasWarning, match=r"variances are off by about \+\d+%.*smaller step"):
+        model = fitted(frame, sampler=SSGLD(step=0.5))
+    assert not model.diagnostics_.trustworthy
+    assert model.diagnostics_.temperature > 1.05

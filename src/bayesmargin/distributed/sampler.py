@@ -97,6 +97,13 @@ class DistributedSampler(Sampler):
                 found = find_stations(problem, moved(stations, positions), generators[-1])
             return self._place(problem, generators, found, 0.5 * shrink if smaller else shrink)
 
+        def step_error() -> float:
+            return inner.step_error(inner.last_step(step, chains))
+
+        def temperature(noise: float, trace: FloatArray) -> float:
+            found = inner.temperature(inner.last_step(step, chains), noise, trace)
+            return found * (1.0 + step_error())
+
         pace = inner.relaxation(step)
         thin = inner.thin or max(1, round(0.5 * pace))
         if inner.thin is None and len(targets) > 1:
@@ -120,9 +127,8 @@ class DistributedSampler(Sampler):
                 "partitions_kept": int(problem.shards.kept),
                 "anchor_passes": anchor.iterations,
             },
-            temperature=lambda noise, trace: inner.temperature(
-                inner.last_step(step, chains), noise, trace
-            ),
+            temperature=temperature,
+            step_error=step_error,
             draw_weights=inner.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,
             restart=restart,
