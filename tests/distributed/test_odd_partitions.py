@@ -164,3 +164,16 @@ def test_a_step_that_is_known_to_be_too_long_is_not_trusted(frame):
         model = fitted(frame, sampler=SSGLD(step=0.5))
     assert not model.diagnostics_.trustworthy
     assert model.diagnostics_.temperature > 1.05
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_accuracy_of_partitions_of_unknown_length(frame, weighted):
+    model = fitted(frame)
+    weight = np.linspace(0.0, 1.0, len(frame)) if weighted else None
+    parts = dd.from_pandas(frame.assign(weight=weight), npartitions=3)
+    rows, labels = parts[list("abc")], parts["label"]
+    wanted = model.score(frame[list("abc")], frame["label"], weight)
+    assert model.score(rows, labels, parts["weight"] if weighted else None) == wanted
+    assert model.score(rows, frame["label"], weight) == wanted
+    delayed = [dask.delayed(frame[list("abc")])]
+    assert model.score(delayed, frame["label"], weight) == wanted

@@ -46,6 +46,17 @@ def _call(model: Any, method: str, block: Any, options: dict[str, Any], none: An
     return getattr(model, method)(block, **options) if block.shape[0] else none
 
 
+def accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Share of right predictions; labels and weights are collections, too, or in memory.
+
+    Whoever computes them first need not know how many rows the partitions have.
+    """
+    from sklearn.metrics import accuracy_score
+
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    return float(accuracy_score(np.asarray(y), np.asarray(model.predict(X)), sample_weight=weight))
+
+
 def _shape(model: Any, method: str) -> tuple[int | None, Any]:
     """Columns of a result (None: one-dimensional) and its type."""
     n_classes = len(model.classes_)

@@ -234,6 +234,10 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
+        if is_collection(X):
+            from bayesmargin.distributed.predicting import accuracy
+
+            return accuracy(self, X, y, sample_weight)
         y = X.checked_labels(y) if isinstance(X, FileRows) else y
         return float(super().score(X, y, sample_weight))
 
