@@ -1,5 +1,7 @@
 """The Gaussian anchor, whitening and screening."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -90,6 +92,28 @@ def test_anchor_survives_scales_from_1e_minus_6_to_1e6():
     # A feature too small to matter keeps its prior; a huge one is pinned at a tiny weight.
     assert np.sqrt(anchor.variances())[0] == pytest.approx(1.0, rel=1e-3)
     assert np.sqrt(anchor.variances())[3] < 1e-6
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("column", [0, 2])
+def test_a_column_in_the_billions_has_the_anchor_of_any_other(n_classes, column):
+    """The first step led so far from all kinks that the search ended there, and chains stood."""
+    rng = np.random.default_rng(3)
+    values = rng.standard_normal((400, 3))
+    label = np.digitize(values[:, 0] + rng.standard_normal(400), [-0.5, 0.5][: n_classes - 1])
+    scale = np.where(np.arange(3) == column, 1e12, 1.0)
+    huge = make_problem(values * scale, label, n_classes=n_classes)
+    prior = GaussianBelief(np.zeros(huge.n_weights), np.tile(scale**-2.0, huge.n_blocks))
+    same = replace(make_problem(values, label, n_classes=n_classes), prior=prior)
+    wanted, found = (fit_anchor(one, np.random.default_rng(0)) for one in (same, huge))
+    unit = np.tile(scale, huge.n_blocks)
+    table = (found.mean * unit - wanted.mean).reshape(huge.n_blocks, 3)
+    if n_classes > 2:
+        table -= table.mean(axis=0)  # what the classes share is the prior's alone
+    np.testing.assert_allclose(table, 0.0, atol=0.02)
+    if n_classes == 2:
+        sd = np.sqrt(wanted.variances())
+        np.testing.assert_allclose(np.sqrt(found.variances()) * unit, sd, rtol=0.03)
 
 
 def test_prior_axes_make_both_precisions_diagonal(two_gaussians):

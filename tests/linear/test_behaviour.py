@@ -37,6 +37,9 @@ HARD = {
     "more features than rows": lambda: noisy_rows(30, 80),
     "separable": lambda: noisy_rows(300, 4, noise=0.0),
     "scales": lambda: (lambda X, y: (X * 10.0 ** np.array([-6, -3, 0, 6]), y))(*noisy_rows(800, 4)),
+    "a feature in the billions": lambda: (lambda X, y: (X * np.array([1.0, 1e9]), y))(
+        *noisy_rows(400, 2)
+    ),
     "constant and repeated features": lambda: (
         lambda X, y: (np.column_stack([X, X, np.ones(len(X))]), y)
     )(*noisy_rows(300, 3)),

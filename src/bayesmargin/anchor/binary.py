@@ -34,6 +34,7 @@ TOLERANCE = 0.02  # posterior standard deviations, far below what the sampler co
 CERTAIN = 8.5  # standard deviations beyond which a row's state is not in doubt (Phi < 1e-16)
 CLOSE = 0.3  # standard deviations of a step whose outcome needs no pass to be believed
 FLAT = 1e-100  # precision of a weight below which an energy counts as straight along it
+HUGE = 1e7  # root mean square of a column beyond which unit weights are no start
 PARTS = (5_000, 50_000, 200_000)  # rows on which problems of four times as many are solved first
 
 Energy = tuple[float, FloatArray, FloatArray]
@@ -158,20 +159,46 @@ def _on_rows(problem: Problem, start: GaussianAnchor | None = None) -> GaussianA
     def energy(anchor: GaussianAnchor) -> Energy:
         return with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
 
-    return newton(energy, problem.n_weights, start)
+    if start is not None:
+        return newton(energy, problem.n_weights, start)
+    broad = suited(column_squares(problem), problem.source.n_rows)
+    return newton(energy, problem.n_weights, broad=broad)
+
+
+def suited(squares: FloatArray, n_rows: int) -> FloatArray:
+    """Deviations of the weights of a vector that a search may start with, rather broad ones.
+
+    They are ones, unless a column is so large that a step from there leads out of reach of all
+    kinks, from where steps lead nowhere. Then no column makes scores of more than about one.
+    ``squares`` are those of :func:`column_squares`.
+    """
+    size = np.sqrt(squares / n_rows)
+    return np.ones_like(size) if size.max() < HUGE else 1.0 / np.maximum(size, 1.0)
+
+
+def column_squares(problem: Problem) -> FloatArray:
+    """Sum of the squares of every column."""
+    total = np.zeros(problem.source.n_columns)
+    for _, values in problem.source.blocks():
+        total += np.einsum("ij,ij->j", values, values, dtype=float)
+    return total
 
 
 def newton(
-    energy: Callable[[GaussianAnchor], Energy], size: int, start: GaussianAnchor | None = None
+    energy: Callable[[GaussianAnchor], Energy],
+    size: int,
+    start: GaussianAnchor | None = None,
+    broad: FloatArray | None = None,
 ) -> GaussianAnchor:
     """Newton steps on the mean and the precision; one that raises the divergence is shortened.
 
     ``energy`` is all that touches the rows, once a step. From a ``start`` on some of the rows the
     last step is taken without a look: what a Newton step of less than :data:`CLOSE` leaves is of
-    second order.
+    second order. Without one the first Gaussian has the deviations ``broad``, or ones.
     """
-    anchor = start or GaussianAnchor(np.zeros(size), np.eye(size))
-    precision = linalg.inv(anchor.factor @ anchor.factor.T)
+    broad = np.ones(size) if broad is None else broad
+    anchor = start or GaussianAnchor(np.zeros(size), np.diag(broad))
+    precision = linalg.inv(start.factor @ start.factor.T) if start else np.diag(broad**-2.0)
     log_det = float(np.linalg.slogdet(precision)[1])
     value, gradient, hessian = energy(anchor)
     divergence = value + 0.5 * log_det

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.special import logsumexp, softmax
 
-from bayesmargin.anchor.binary import inverse_factor
+from bayesmargin.anchor.binary import column_squares, inverse_factor, suited
 from bayesmargin.anchor.gaussian import GaussianAnchor
 from bayesmargin.anchor.listening import tell
 from bayesmargin.beliefs import Belief, LaplaceBelief
@@ -178,13 +178,13 @@ def _times_factor(factor: FloatArray, vector: FloatArray, transpose: bool = Fals
     return np.matmul(factor.transpose(0, 2, 1) if transpose else factor, parts).ravel()
 
 
-def initial_factor(n_blocks: int, n_columns: int) -> FloatArray:
-    """Unit factor in the structure that the size of the problem affords."""
-    if n_blocks * n_columns <= FULL_LIMIT:
-        return np.eye(n_blocks * n_columns)
-    if n_columns <= FULL_LIMIT:
-        return np.stack([np.eye(n_columns)] * n_blocks)
-    return np.ones(n_blocks * n_columns)
+def initial_factor(n_blocks: int, broad: FloatArray) -> FloatArray:
+    """Factor of the deviations ``broad`` in the structure that the size of the problem affords."""
+    if n_blocks * broad.size <= FULL_LIMIT:
+        return np.diag(np.tile(broad, n_blocks))
+    if broad.size <= FULL_LIMIT:
+        return np.stack([np.diag(broad)] * n_blocks)
+    return np.tile(broad, n_blocks)
 
 
 class RowSums(Protocol):
@@ -242,16 +242,14 @@ def fit_multiclass_anchor(problem: Problem, rng: np.random.Generator) -> Gaussia
     """Gaussian anchor by alternating a smooth convex minimisation and a new covariance."""
     count = max(CURVATURE_ROWS, 2 * problem.source.n_columns)
     rows = np.sort(rng.permutation(problem.source.n_rows)[:count])
-    return alternate(_Here(problem, rows))
+    broad = suited(column_squares(problem), problem.source.n_rows)
+    factor = initial_factor(problem.n_classes, broad)
+    return alternate(_Here(problem, rows), GaussianAnchor(np.zeros(problem.n_weights), factor))
 
 
-def alternate(sums: RowSums, start: GaussianAnchor | None = None) -> GaussianAnchor:
+def alternate(sums: RowSums, anchor: GaussianAnchor) -> GaussianAnchor:
     """Minimise the smoothed energy, renew the covariance, until neither moves."""
     size = sums.n_classes * sums.n_columns
-    anchor = start
-    if anchor is None:
-        factor = initial_factor(sums.n_classes, sums.n_columns)
-        anchor = GaussianAnchor(np.zeros(size), factor)
     passes, before = 0, np.inf
     for _ in range(OUTER_ITERATIONS):
         sums.smooth_at(anchor)

@@ -5,9 +5,11 @@ import numpy as np
 from bayesmargin.anchor import fit_anchor
 from bayesmargin.anchor.binary import (
     Energy,
+    column_squares,
     expected_hinges,
     newton,
     part_sizes,
+    suited,
     with_prior,
 )
 from bayesmargin.anchor.gaussian import GaussianAnchor
@@ -36,18 +38,25 @@ def fit_sharded_anchor(problem: ShardedProblem, rng: np.random.Generator) -> Gau
 
 
 def _binary(problem: ShardedProblem, rng: np.random.Generator) -> GaussianAnchor:
-    model, start = problem.model, None
+    model, start, broad = problem.model, None, None
     sizes = part_sizes(problem.n_rows, problem.n_columns)[:2]  # the largest travels
     if sizes:
         part = sample_rows(problem.shards, sizes[-1], rng)
         start = fit_anchor(model.problem(part, problem.n_rows / len(part.label)), rng)
+    else:
+        parts = problem.shards.map("anchor", _squares, share(problem.cluster, model))
+        broad = suited(total(problem.cluster, "anchor", parts), problem.n_rows)
 
     def energy(anchor: GaussianAnchor) -> Energy:
         common = share(problem.cluster, (model, anchor))
         parts = problem.shards.map("anchor", _hinges, common)
         return with_prior(model.prior, anchor, total(problem.cluster, "anchor", parts))
 
-    return newton(energy, problem.n_weights, start)
+    return newton(energy, problem.n_weights, start, broad)
+
+
+def _squares(shard: Shard, model: Model) -> FloatArray:
+    return column_squares(model.problem(shard))
 
 
 def _hinges(shard: Shard, common: tuple[Model, GaussianAnchor]) -> Energy:
