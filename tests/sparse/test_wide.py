@@ -260,3 +260,23 @@ def test_a_prior_so_narrow_that_no_kink_is_in_reach(multi_class):
     np.testing.assert_allclose(model.coef_, 0.01**2 * (matrix.T @ sign).T, atol=0.004)
     sd = model.posterior_["coef"].std(axis=(0, 1))
     np.testing.assert_allclose(sd.mean(), 0.01, rtol=0.05)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("size", [1e5, 1e6])
+def test_a_large_column_beside_words_has_the_anchor_of_any_other(n_classes, size):
+    """The search for the mean ended far from all kinks, and steps became a millionth."""
+    matrix, label = text_like(n_rows=700)
+    label = label + (np.arange(700) % 2 if n_classes == 3 else 0)
+    column = np.random.default_rng(1).standard_normal((700, 1))
+    found = []
+    for unit in (1.0, size):  # nearly the same posterior: data say more than the prior
+        rows = sparse.csr_array(sparse.hstack([matrix, unit * column]))
+        problem = problem_of(rows, label, n_classes)
+        anchor = fit_wide_anchor(problem, np.random.default_rng(0))
+        scale = by_class(anchor.scale, problem.n_blocks).reshape(problem.n_blocks, -1)
+        mean = by_class(anchor.mean, problem.n_blocks).reshape(problem.n_blocks, -1) / scale
+        apart = mean[:, 900] - (mean[:, 900].mean() if n_classes > 2 else 0.0)
+        found.append((wide_states(problem, anchor).roughness, scale[:, 900] * unit, apart))
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0.1, atol=0.1)

@@ -49,6 +49,7 @@ PASSES = 20  # over the rows a round where classes are separate
 FALL = 0.1  # of the energy of every class that is not worth another pass
 DIRECTIONS = 8  # half of them stiff, half soft
 LANCZOS = 20  # restarts, each of some thirty passes over the rows
+WIDEST = 1e3  # deviation of a column's part in the scores that a search may begin with
 STIFF, SOFT = 1.5, 0.6  # eigenvalues of the scaled Hessian beyond which undoing them pays
 
 
@@ -77,6 +78,14 @@ class Passes:
         self.problem = problem
         self.prior = reordered(problem.prior, problem.n_blocks) if problem.separate else None
         self.count = 0
+
+    def column_sizes(self) -> FloatArray:
+        """Root mean square of every column."""
+        squares, ones = np.zeros(self.problem.source.n_columns), np.ones(self.problem.source.n_rows)
+        for span, block in self.problem.source.blocks():
+            block_square_sum(block, ones[span], squares)
+        self.count += 1
+        return np.sqrt(squares / self.problem.source.n_rows)
 
     def deviations(self, scale: FloatArray) -> FloatArray:
         """Standard deviation of each row's score; the mean over classes when there are several."""
@@ -169,6 +178,9 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> WideAnchor:
     start = problem.prior.expectation(mean, np.ones(size))[2]
     start = start if start.ndim == 1 else np.diag(start)
     scale = interleaved(1.0 / np.sqrt(np.broadcast_to(start, (size,))), problem.n_blocks)
+    columns = np.repeat(passes.column_sizes(), problem.n_blocks)
+    # So wide a prior makes scores so large that the search for the mean ends anywhere.
+    scale = np.where(scale * columns > WIDEST, 1.0 / np.maximum(columns, 1e-300), scale)
     deviation = passes.deviations(scale)
     if problem.separate:
         scale = 1.0 / np.sqrt(passes.energy(mean, scale, deviation, curvature=True)[2])
