@@ -75,6 +75,19 @@ def test_ctrl_c_keeps_the_draws_of_the_second_half(client, corpus):
     np.testing.assert_array_equal(models[1].predict_proba(X), models[0].predict_proba(X))
 
 
+def test_ctrl_c_leaves_a_checkpoint_to_go_on_from(client, corpus, tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    X, y = corpus
+    alone = MedLDAClassifier(**SETTINGS).fit(X, y)
+    together = MedLDAClassifier(**SETTINGS, checkpoint=tmp_path / "fit")
+    with watching(Impatient()), pytest.raises(KeyboardInterrupt):
+        together.fit(parts_of(X, y))
+    signal.signal(signal.SIGINT, before)
+    together.fit(parts_of(X, y))
+    np.testing.assert_array_equal(together.coef_, alone.coef_)
+    np.testing.assert_array_equal(together.predict_proba(X), alone.predict_proba(X))
+
+
 def test_a_fit_without_names_forgets_those_of_the_fit_before(client, corpus):
     X, y = corpus
     named = pandas.DataFrame(X.toarray(), columns=[f"word {j}" for j in range(60)])

@@ -8,7 +8,7 @@ machine to the last bit, whatever the number of workers.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +65,10 @@ def _facts(shard: Shard) -> DocumentFacts:
     return DocumentFacts(n_documents, n_words, shard.label, shard.names, has_words)
 
 
+def _words(documents: Documents, chosen: IntArray) -> IntArray:
+    return np.unique(select(documents, chosen).words)
+
+
 class DocumentShards:
     """Documents on a cluster, numbered through all shards; ``index`` selects some of them."""
 
@@ -78,22 +82,30 @@ class DocumentShards:
 
     def fetch(self, chosen: IntArray) -> Documents:
         """The chosen documents themselves, in the order of ``chosen``."""
-        places = self.index[chosen]
-        shard = np.searchsorted(self.starts, places, side="right") - 1
-        used = np.unique(shard)
-        handles = [
-            self.cluster.submit(
-                "documents", select, self.shards[k], places[shard == k] - self.starts[k]
-            )
-            for k in used
-        ]
-        parts = self.cluster.gather(handles)
+        shard, used, parts = self._ask(select, chosen)
         lengths = [part.lengths for part in parts]
         words = np.concatenate([part.words for part in parts])
         ends = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
         order = np.empty(len(chosen), dtype=np.int64)
         order[np.concatenate([np.flatnonzero(shard == k) for k in used])] = np.arange(len(chosen))
         return select(Documents(words, ends), order)
+
+    def vocabulary(self, chosen: IntArray) -> IntArray:
+        """The words of the chosen documents, which stay where they are."""
+        return np.concatenate(self._ask(_words, chosen)[2])
+
+    def _ask(self, task: Callable[..., Any], chosen: IntArray) -> tuple[IntArray, IntArray, Any]:
+        """Shard of every chosen document, the shards there are, and their answers to the task."""
+        places = self.index[chosen]
+        shard = np.searchsorted(self.starts, places, side="right") - 1
+        used = np.unique(shard)
+        handles = [
+            self.cluster.submit(
+                "documents", task, self.shards[k], places[shard == k] - self.starts[k]
+            )
+            for k in used
+        ]
+        return shard, used, self.cluster.gather(handles)
 
 
 def open_documents(cluster: Cluster, X: Any, y: Any) -> tuple[DocumentShards, Any, int, Any]:
@@ -220,6 +232,13 @@ class ShardedTraining(Training):
         part = documents.fetch(chosen)
         super().learn(part, signs[chosen], np.arange(len(chosen)), total)
         self.close()  # nothing of the cluster is left for a checkpoint to find
+
+    def _meet(self, documents: Any, chosen: IntArray) -> None:
+        """Note words as known, also those of documents on the cluster, learned from before."""
+        if isinstance(documents, DocumentShards):
+            self.known[documents.vocabulary(chosen)] = True
+        else:
+            super()._meet(documents, chosen)
 
     def infer(
         self, documents: Any, n_draws: int | None, with_shares: bool = True

@@ -139,8 +139,8 @@ class Training:
         for learner in self.learners if done == 0 else []:
             if isinstance(learner, BatchLearner):
                 learner.chain.begin()
-        for chosen in plan[:done]:
-            self._meet(documents, chosen)
+        if done:
+            self._meet(documents, np.unique(np.concatenate(plan[:done])))
         with progress_for(model.verbose) as progress, checkpoint.watching():
             shown = watched_documents(self.code) or self.held_out
             for step, chosen in enumerate(plan[done:], start=done + 1):
