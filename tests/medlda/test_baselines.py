@@ -1,9 +1,12 @@
 """Collapsed Gibbs and passive-aggressive sampling against enumeration and quadrature."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
 
+from bayesmargin import MedLDAClassifier
 from bayesmargin.compiling import jit
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.gibbs import CollapsedChain, draw_weights
@@ -277,3 +280,15 @@ def test_absorbing_a_minibatch_adds_its_statistics():
     assert np.linalg.eigvalsh(excess).min() > 0.0
     np.testing.assert_allclose(learner.mean[0], learner.covariance[0] @ learner.linear[0])
     np.testing.assert_allclose(learner.covariance[0] @ learner.precision[0], np.eye(2), atol=1e-12)
+
+
+def test_topics_of_few_words_a_priori_are_in_the_range_of_numbers():
+    """Four words of a small beta: a topic without words had the weight exp(2,500)."""
+    rng = np.random.default_rng(9)
+    y = np.repeat([0, 1], 100)
+    X = rng.poisson(np.where(y[:, None] == 0, [3, 3, 0.2, 0.2], [0.2, 0.2, 3, 3]))
+    model = MedLDAClassifier(4, beta=1e-4, method="pa", n_chains=1, batch_size=8, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y)
+    assert model.score(X, y) > 0.9

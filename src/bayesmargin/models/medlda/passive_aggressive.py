@@ -176,13 +176,14 @@ class PassiveAggressive:
     def _expected_topics(self, words: IntArray) -> tuple[FloatArray, FloatArray]:
         r"""Optimal word weights :math:`\exp E\log\Phi_{kw}`, filled for the given words only."""
         n_topics = self.mean.shape[1]
+        sums = self.delta[:, :n_topics].sum(axis=0, dtype=np.float64)
         logs = digamma(self.beta + self.delta[words, :n_topics].astype(np.float64))
-        # A factor common to all topics of a word cancels, and small beta would underflow.
+        logs -= digamma(self.beta * self.delta.shape[0] + sums)
+        # A factor common to all topics of a word cancels; a small beta would be out of range.
         logs -= logs.max(axis=1, keepdims=True)
         self._topics[words, :n_topics] = np.exp(logs)
-        sums = self.delta[:, :n_topics].sum(axis=0, dtype=np.float64)
         scale = np.zeros(self.delta.shape[1])
-        scale[:n_topics] = np.exp(-digamma(self.beta * self.delta.shape[0] + sums))
+        scale[:n_topics] = 1.0
         return self._topics, scale
 
     def _refresh_weights(self) -> None:
