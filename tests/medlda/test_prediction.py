@@ -71,6 +71,15 @@ def test_documents_with_two_modes_are_started_often_enough_to_see_both():
         assert shares[:, 0].std() < 0.6 / np.sqrt(N_STARTS)
 
 
+def test_words_are_not_tied_to_the_topic_of_the_first_by_a_small_alpha():
+    """Two words speak for the first topic, ten that are seated after them for the second."""
+    phi, words, alpha = np.array([[0.6, 0.4], [0.3, 0.7]]), [0, 0] + [1] * 10, 0.01
+    found = shares_by_seed(make_posterior([phi]), words, alpha, 1, 200).mean(axis=0)
+    expected = enumerated_shares(phi, words, alpha)
+    assert expected[1] > 0.97
+    np.testing.assert_allclose(found, expected, atol=0.2)
+
+
 def test_shares_of_a_very_long_document_are_not_rounded_away():
     """Sums of chances in single precision had stopped at multiples of a sixteenth and more.
 

@@ -132,6 +132,13 @@ def seat_word(
 
 
 @inner_borrowing_jit
+def weigh_topics(scale: FloatArray, alpha: float, work: Workspace) -> None:
+    r"""Fill ``weight`` with :math:`\alpha + C_k`, scaled, for the words held now."""
+    for k in range(work.held.shape[0]):
+        work.weight[k] = (alpha + work.held[k]) * scale[k]
+
+
+@inner_borrowing_jit
 def start_document(
     rng: Any,
     words: IntArray,
@@ -141,9 +148,8 @@ def start_document(
     work: Workspace,
 ) -> None:
     r"""Seat the words one after another by :math:`(\alpha + C_k)\,\Phi_{k,w}`, without labels."""
-    for k in range(work.held.shape[0]):
-        work.held[k] = 0
-        work.weight[k] = alpha * scale[k]
+    work.held[:] = 0
+    weigh_topics(scale, alpha, work)
     for n in range(words.shape[0]):
         seat_word(rng, n, topics[words[n]], scale, alpha, work)
 
