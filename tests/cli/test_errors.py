@@ -69,6 +69,7 @@ def test_settings_are_refused_before_data_are_read(people, tmp_path, monkeypatch
         ("--C", "-3"): "C=-3.0 is not allowed",
         ("--n-jobs", "0"): "n_jobs=0 is not allowed",
         ("--seed", "-1"): "--seed -1 is not allowed: a seed is 0 or more",
+        ("--labels", "l.txt"): "--labels l.txt and --target income both tell the labels",
         ("--n-jobs", "0", "--model", "infinite"): "n_jobs=0 is not allowed",
         ("--set", "C=abc"): "C='abc' is not allowed",
         ("--model", "medlda", "--topics", "1"): "n_topics=1 is not allowed",

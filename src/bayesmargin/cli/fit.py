@@ -185,6 +185,9 @@ def fit(
         raise usage_error(f"--validation {validation:g} is not a share of at least 0 and below 1")
     if seed < 0:
         raise usage_error(f"--seed {seed} is not allowed: a seed is 0 or more")
+    if labels is not None and (target is not None or label_first):
+        other = "--label-first" if target is None else f"--target {target}"
+        raise usage_error(f"--labels {labels} and {other} both tell the labels: leave one out")
     reading = Reading(
         format=format_,
         target=target,
