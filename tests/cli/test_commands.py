@@ -51,6 +51,16 @@ def test_human_output_of_fit_goes_to_stdout_and_remarks_to_stderr(people, tmp_pa
     assert "validation accuracy" in result.err
 
 
+def test_one_of_a_kind_is_not_told_as_many(people, tmp_path):
+    others = [word for name in ("name", "country", "job", "member") for word in ("--drop", name)]
+    result = bayesmargin("fit", people.csv, "--target", "income", *others, "--chains", "1",
+                         "--draws", "60", "-o", tmp_path / "m")  # fmt: skip
+    assert result.code == 0
+    assert "192 rows, 1 feature, 2 classes" in result.out
+    assert bayesmargin("report", tmp_path / "m", "-o", tmp_path / "page.html").code == 0
+    assert "1 chain of 60" in (tmp_path / "page.html").read_text()
+
+
 def test_quiet_shows_no_progress(people, tmp_path):
     result = bayesmargin("fit", people.csv, "--target", "income", "--drop", "name", "--drop",
                          "country", "-o", tmp_path / "m", "--quiet", *QUICK)  # fmt: skip

@@ -252,10 +252,12 @@ def score(estimator: Any, rows: Rows) -> dict[str, float]:
 
 
 def _say(document: dict[str, Any], output: Output) -> None:
-    rows, classes = document["rows"], document["classes"]
+    from bayesmargin.tables.table import count
+
+    rows, features = document["rows"], count(document["features"], "feature")
     output.line(
-        f"{document['estimator']} on {rows['training']:,} rows, {document['features']:,} features, "
-        f"{len(classes)} classes, in {document['seconds']:.1f} s."
+        f"{document['estimator']} on {count(rows['training'], 'row')}, {features}, "
+        f"{len(document['classes'])} classes, in {document['seconds']:.1f} s."
     )
     done = _preparation_words(document["preparation"])
     if done:
@@ -263,8 +265,8 @@ def _say(document: dict[str, Any], output: Output) -> None:
     if document["validation"]:
         found = document["validation"]
         output.line(
-            f"On {rows['validation']:,} held-out rows: accuracy {found['accuracy']:.4f}, log loss "
-            f"{found['log_loss']:.4f}, Brier {found['brier']:.4f}, calibration error "
+            f"On {count(rows['validation'], 'held-out row')}: accuracy {found['accuracy']:.4f}, "
+            f"log loss {found['log_loss']:.4f}, Brier {found['brier']:.4f}, calibration error "
             f"{found['calibration_error']:.4f}."
         )
     output.line(document["diagnostics"]["summary"])

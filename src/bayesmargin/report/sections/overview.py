@@ -98,14 +98,17 @@ def _draws(context: Context) -> str:
     estimator = context.estimator
     if context.kind == "linear":
         posterior = estimator.posterior_
-        return f"{posterior.n_chains} chains of {posterior.n_draws:,}"
+        return f"{_chains(posterior.n_chains)} of {posterior.n_draws:,}"
     if context.kind == "topics":
         chains = estimator.posterior_
         return f"{len(chains)} sets of topics, {len(chains[0].coef)} draws each"
     chains = np.atleast_2d(estimator.n_components_)
     kept = len(kept_draws(estimator)) // len(chains)
-    count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
-    return f"{count}, {kept} kept of {chains.shape[1]:,} sweeps after burn-in"
+    return f"{_chains(len(chains))}, {kept} kept of {chains.shape[1]:,} sweeps after burn-in"
+
+
+def _chains(number: int) -> str:
+    return "1 chain" if number == 1 else f"{number} chains"
 
 
 def _seconds(context: Context) -> float | None:
