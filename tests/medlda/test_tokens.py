@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesmargin import MedLDAClassifier
 from bayesmargin.models.medlda import TokenCounter
 
 
@@ -28,3 +29,26 @@ def test_settings_of_token_lists_are_checked(settings, message):
     if "n_features" in settings:
         with pytest.raises(ValueError, match=message):
             TokenCounter(**settings).transform([["moon"]])
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_features": 8}])
+@pytest.mark.parametrize("missing", [None, float("nan"), 3])
+def test_a_missing_document_is_told(settings, missing):
+    with pytest.raises(ValueError, match=rf"document 1 .* is {missing} and no list of tokens"):
+        TokenCounter(**settings).fit(lists := [["moon"], missing]).transform(lists)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([None, "the moon"], r"holds text: put CountVectorizer\(\)"),
+        (["", "the moon"], r"holds text: put CountVectorizer\(\)"),
+        ([[], ["moon"]], r"holds lists of tokens: put TokenCounter\(\)"),
+        ([None, ("moon", "tide")], r"holds lists of tokens: put TokenCounter\(\)"),
+    ],
+)
+def test_text_is_known_by_its_first_words(X, message):
+    with pytest.raises(ValueError, match=message):
+        MedLDAClassifier(2).fit(X, [0, 1])
+    with pytest.raises(ValueError, match=message):
+        MedLDAClassifier(2).partial_fit(X, [0, 1], classes=[0, 1])

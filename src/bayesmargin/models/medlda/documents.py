@@ -118,15 +118,21 @@ def refuse_text(X: Any, estimator_name: str) -> None:
     """Say how to count words when documents come as text or as lists of tokens."""
     if len(getattr(X, "shape", ())) > 1:
         return
-    first = next(iter(X), None) if isinstance(X, Iterable) else None
+    texts = (item for item in (X if isinstance(X, Iterable) else ()) if _may_be_text(item))
+    first = next(texts, "")
     kind, counter = "text", "CountVectorizer()"
-    if isinstance(first, list | tuple) and len(first):
+    if not isinstance(first, str):
         kind, counter, first = "lists of tokens", "TokenCounter()", first[0]
-    if isinstance(first, str):
+    if first and isinstance(first, str):
         raise ValueError(
             f"{estimator_name} needs word counts (documents x vocabulary), but X holds {kind}: put "
             f"{counter} before it, as in make_pipeline({counter}, {estimator_name}())"
         )
+
+
+def _may_be_text(item: Any) -> bool:
+    """Whether an item can be a document; some are missing, or have no token."""
+    return isinstance(item, str | list | tuple) and len(item) > 0
 
 
 def refuse_wordless(n_documents: int, has_words: bool) -> None:
@@ -282,10 +288,15 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
 
 def _token_lists(documents: Iterable[Sequence[str]]) -> Iterable[Sequence[str]]:
-    for document in documents:
+    for number, document in enumerate(documents):
         if isinstance(document, str):
             raise ValueError(
                 "a document must be a list of tokens, but a string came: split it first, or use "
                 "scikit-learn's CountVectorizer for raw text"
+            )
+        if not isinstance(document, Iterable):
+            raise ValueError(
+                f"document {number} (from 0) is {document!r} and no list of tokens: leave it out, "
+                "or give an empty list"
             )
         yield document
