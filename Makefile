@@ -18,11 +18,14 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## fit real data, print the comparison, draw the pictures into demo/
 	$(BIN)/python examples/demo.py
 
+# Two processes on two cores: more threads of linear algebra would wait for each other, and busily.
+TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
 test: $(STAMP)  ## the fast test suite
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	$(TESTS) -m "not slow"
 
 test-slow: $(STAMP)  ## the statistical tests that take minutes
-	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
+	$(TESTS) -m slow
 
 lint: $(STAMP)  ## style errors
 	$(BIN)/ruff check .
