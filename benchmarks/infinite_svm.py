@@ -6,9 +6,10 @@ Usage::
     python benchmarks/infinite_svm.py [--data protein ijcnn1] [--models ...] [--seeds 5] [--quick]
 
 Every row is measured here; the printed figures of the paper stand in their own column. Settings
-come from ``results/infinite_svm_search_NAME.json``, chosen on training rows alone, the same for
-both weights samplers. No link to probabilities is learned, for it would change no class. With
-``--models`` the rows of other models are kept as they were measured.
+come from ``results/infinite_svm_search_NAME.json``, chosen on training rows alone: on IJCNN1 the
+same for both weights samplers, on protein for each of them on one grid. No link to probabilities is
+learned, for it would change no class. With ``--models`` the rows of other models are kept as they
+were measured.
 Times are processor seconds, so other work on the machine does not count; kernels are compiled by a
 small fit before. Everything compared uses one core and one thread of BLAS (``infinite_svm_peers``).
 """
@@ -25,7 +26,15 @@ from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm_peers import load, peer
-from infinite_svm_search import COMMON, CONTINUOUS, LENGTH, MIXTURE, stochastic
+from infinite_svm_search import (
+    COMMON,
+    CONTINUOUS,
+    EXACT_MIXTURE,
+    GRIDS,
+    LENGTH,
+    MIXTURE,
+    stochastic,
+)
 from options import command_line
 from reporting import RESULTS, print_table
 
@@ -57,7 +66,8 @@ def mixture(name: str, kind: str, seed: int, quick: bool) -> InfiniteSVC:
     """Infinite SVM with the chosen settings."""
     method = kind.removesuffix(ALONE)
     search = MIXTURE if method == kind else CONTINUOUS
-    settings = {**LENGTH[name], **COMMON, **chosen(name, search)}
+    own = method == "gibbs" and EXACT_MIXTURE in GRIDS[name]
+    settings = {**LENGTH[name], **COMMON, **chosen(name, EXACT_MIXTURE if own else search)}
     settings |= stochastic(name, search) if method != "gibbs" else {"inner_steps": 1}
     if quick:
         settings["n_sweeps"] = 10
