@@ -8,17 +8,6 @@ from bayesmargin.problem import Problem
 from bayesmargin.rows import DenseSource
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Several processes share the files out as is best for the cache of compiled code."""
-    if config.getoption("dist") != "loadfile":
-        return None
-    from tests.sharing_out import FromBothEnds
-
-    config.option.loadscopereorder = False
-    return FromBothEnds(config, log)
-
-
 def make_problem(
     X,
     label,
