@@ -126,3 +126,5 @@ def test_labels_beside_a_table_do_without_its_column_of_labels(people, tmp_path)
         assert answer("evaluate", people.model, new, *words)["log_loss"] == usual["log_loss"]
         page = ("-o", tmp_path / "page.html")
         assert answer("report", people.model, "--data", new, *words, *page)["rows"] == 240
+    said = failing(3, "fit", new, "--target", "incme", "-o", tmp_path / "m")
+    assert "did you mean 'income'?" in said

@@ -82,7 +82,7 @@ def test_files_beside_a_model_are_told_before_the_fit(command, tmp_path, monkeyp
 
 
 def test_a_fit_stopped_while_rows_are_scored_keeps_its_model(command, tmp_path, monkeypatch):
-    """It may have taken hours, and its checkpoint is gone."""
+    """It may have taken hours."""
 
     def stop(*args):
         signal.raise_signal(signal.SIGTERM)
@@ -96,6 +96,20 @@ def test_a_fit_stopped_while_rows_are_scored_keeps_its_model(command, tmp_path, 
     assert load(tmp_path / "m").n_draws == 60
     assert [item.name for item in tmp_path.iterdir()] == ["m"]
     assert answer("report", tmp_path / "m")["rows"] == 48
+
+
+def test_a_checkpoint_that_cannot_be_removed_is_told_as_other_warnings_are(
+    command, tmp_path, monkeypatch
+):
+    def busy(self):
+        raise OSError("busy")
+
+    monkeypatch.setattr("bayesmargin.saving.state_folder.StateFolder.remove", busy)
+    result = bayesmargin(*command, "-o", tmp_path / "m", "--checkpoint", tmp_path / "run")
+    assert result.code == 0
+    assert "run could not be removed (busy): the fit is complete" in result.err
+    assert "CheckpointWarning" not in result.err
+    assert load(tmp_path / "m").n_draws == 60
 
 
 def test_a_model_whose_place_is_taken_during_the_fit_is_kept_elsewhere(

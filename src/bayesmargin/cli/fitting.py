@@ -59,7 +59,7 @@ def run_fit(request: FitRequest, output: Output) -> int:
     if covariates is not None:
         output.remark(covariates)
     began = time.perf_counter()
-    with checkpoints_outlive_fits():
+    with output.catching_warnings(), checkpoints_outlive_fits():
         with kept_command(request):
             interrupted = _sample(estimator, material, request, output)
         seconds = time.perf_counter() - began
