@@ -24,8 +24,8 @@ from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import BayesmarginWarning
+from bayesmargin.running.checkpoint import Checkpoint
 from bayesmargin.samplers import SSGNHT
-from bayesmargin.saving.checkpoint import Checkpoint
 from options import command_line
 from reporting import RESULTS, finish
 

@@ -36,8 +36,8 @@ from bayesmargin import (
     sampling,
 )
 from bayesmargin.errors import BayesmarginWarning
+from bayesmargin.running.checkpoint import NEWEST, Checkpoint
 from bayesmargin.saving import checkpoint as checkpoints
-from bayesmargin.saving.checkpoint import NEWEST, Checkpoint
 from options import command_line
 from reporting import finish
 

@@ -12,11 +12,11 @@ import time
 import numpy as np
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.progress import Silence
-from bayesmargin.random import spawn_generators
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.running.progress import Silence
+from bayesmargin.running.run import sample
 from bayesmargin.samplers import AugmentationGibbs
-from bayesmargin.sampling import sample
 from binary_sets import binary_sets
 from distributed_tools import all_weights, errors, inside, partitioned, workers
 from options import chosen_sets

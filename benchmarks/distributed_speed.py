@@ -14,14 +14,14 @@ import time
 import dask.array as da
 import numpy as np
 
-from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.distributed.anchor import _hinges, fit_sharded_anchor
 from bayesmargin.distributed.cluster import ClientCluster, share, total
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.sampler import distributed_sampler
 from bayesmargin.distributed.shards import Model
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.samplers import SSGNHT
 from binary_sets import binary_sets
 from cost_model import Constants, extrapolated, predicted

@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from bayesmargin.diagnostics import effective_sample_size
+from bayesmargin.diagnostics.convergence import effective_sample_size
 
 
 @contextmanager

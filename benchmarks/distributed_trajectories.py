@@ -10,20 +10,20 @@ step. The table is a measurement; its one bar is that the default (dealt, statio
 
 import numpy as np
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.chains import collected
+from bayesmargin.approximation import fit_anchor
 from bayesmargin.distributed.cluster import LocalThreads
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.shards import Model
 from bayesmargin.distributed.stations import find_stations, station_targets
 from bayesmargin.distributed.travelling import Fleet, Traveller
+from bayesmargin.dynamics.base import initial_state
 from bayesmargin.errors import DivergenceError
-from bayesmargin.progress import Silence
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.running.chains import collected
+from bayesmargin.running.progress import Silence
+from bayesmargin.running.run import sample
 from bayesmargin.samplers import SSGNHT
-from bayesmargin.sampling import sample
-from bayesmargin.state import initial_state
 from binary_sets import binary_sets
 from distributed_tools import errors, partitioned
 from options import chosen_sets

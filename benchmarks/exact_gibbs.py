@@ -18,12 +18,13 @@ import numpy as np
 from scipy import linalg
 from threadpoolctl import threadpool_limits
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.chains import n_threads, run_chains
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.threads import n_threads
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
+from bayesmargin.running.chains import run_chains
 from bayesmargin.samplers import AugmentationGibbs
+from bayesmargin.targets.problem import Problem
 from options import no_options
 
 N_ROWS, N_COLUMNS = 49_990, 22

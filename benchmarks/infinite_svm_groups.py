@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_moons
 
-from bayesmargin.chains import n_threads
-from bayesmargin.diagnostics import effective_sample_size
+from bayesmargin.diagnostics.convergence import effective_sample_size
 from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from infinite_svm import mixture
 from infinite_svm_peers import load

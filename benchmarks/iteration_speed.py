@@ -24,11 +24,11 @@ try:
 except ModuleNotFoundError as missing:
     sys.exit(f'{missing.name} is not here: pip install "bayesmargin[bench]"')
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import SSGLD
+from bayesmargin.targets.problem import Problem
 from options import no_options
 from reporting import finish
 

@@ -18,8 +18,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
 from bayesmargin import MedLDAClassifier
+from bayesmargin.calibration.reliability import curve_of, expected_error
 from bayesmargin.datasets import fetch_wikipedia
-from bayesmargin.reliability import curve_of, expected_error
 from medlda_tools import report
 from options import no_options
 

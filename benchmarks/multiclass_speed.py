@@ -19,11 +19,11 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import SSGNHT
+from bayesmargin.targets.problem import Problem
 from options import no_options
 from reporting import finish
 

@@ -14,15 +14,15 @@ import time
 import numpy as np
 from scipy import linalg
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.diagnostics import effective_sample_size
-from bayesmargin.problem import Problem
-from bayesmargin.progress import Silence
-from bayesmargin.random import spawn_generators
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.diagnostics.convergence import effective_sample_size
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
+from bayesmargin.running.progress import Silence
+from bayesmargin.running.run import sample
 from bayesmargin.samplers import AugmentationGibbs, Auto
-from bayesmargin.sampling import sample
+from bayesmargin.targets.problem import Problem
 from binary_sets import BINARY_SETS, binary_sets
 from options import chosen_sets
 from reporting import finish

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse, stats
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import SparseSource
 from bayesmargin.samplers import SSGLD
+from bayesmargin.targets.problem import Problem
 from options import command_line
 
 RESULTS = Path(__file__).parent / "results"

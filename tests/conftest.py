@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
-from bayesmargin.problem import Problem
+from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
 from bayesmargin.rows import DenseSource
+from bayesmargin.targets.problem import Problem
 
 
 def make_problem(

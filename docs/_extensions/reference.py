@@ -15,7 +15,7 @@ GROUPS = (
     ("Posterior", "bayesmargin.posterior", ["Posterior"]),
     (
         "Diagnostics",
-        "bayesmargin.diagnostics",
+        "bayesmargin.diagnostics.convergence",
         ["Diagnostics", "rhat", "bulk_ess", "tail_ess", "effective_sample_size"],
     ),
     ("Pictures", "bayesmargin.plots", ["plot_posterior", "plot_reliability"]),
@@ -35,11 +35,11 @@ GROUPS = (
     ("Data sets", "bayesmargin.datasets", None),
     (
         "Steps",
-        "bayesmargin.steps",
+        "bayesmargin.dynamics.steps",
         ["Constant", "Polynomial", "AdaGrad", "RMSprop", "Unscaled", "step_sizes"],
     ),
     ("Validation of samplers", "bayesmargin.validation", None),
-    ("For authors of samplers", "bayesmargin.problem", ["Problem"]),
+    ("For authors of samplers", "bayesmargin.targets.problem", ["Problem"]),
 )
 # Modules whose own text explains something that other pages point to.
 EXPLAINED = ("bayesmargin.models.infinite_svc.prediction",)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayesmargin.models.dpmnl import DPMNLClassifier
     from bayesmargin.models.infinite_svc import InfiniteSVC
-    from bayesmargin.models.linear_svc import BayesianLinearSVC
+    from bayesmargin.models.linear.classifier import BayesianLinearSVC
     from bayesmargin.models.medlda import MedLDAClassifier
     from bayesmargin.saving import load
 
@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 # Imported when first used: `import bayesmargin` should cost no more than the name.
 _HOMES = {
-    "BayesianLinearSVC": "bayesmargin.models.linear_svc",
+    "BayesianLinearSVC": "bayesmargin.models.linear.classifier",
     "DPMNLClassifier": "bayesmargin.models.dpmnl",
     "InfiniteSVC": "bayesmargin.models.infinite_svc",
     "MedLDAClassifier": "bayesmargin.models.medlda",

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.arguments import require_count
-from bayesmargin.models.linear_predictions import LinearPredictions
-from bayesmargin.names import names_of
+from bayesmargin.calibration.reliability import curve_of, events_and_chances
+from bayesmargin.foundation.arguments import require_count
+from bayesmargin.inputs.names import names_of
+from bayesmargin.models.linear.predictions import LinearPredictions
 from bayesmargin.posterior import Posterior
-from bayesmargin.reliability import curve_of, events_and_chances
 
 ONE_HINGE = "crammer_singer"
 INK, ACCENT, PALE = "#1f2933", "#c2410c", "#94a3b8"

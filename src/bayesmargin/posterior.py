@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import bulk_ess, rhat, tail_ess
-from bayesmargin.types import FloatArray
+from bayesmargin.diagnostics.convergence import bulk_ess, rhat, tail_ess
+from bayesmargin.foundation.types import FloatArray
 
 SUMMARY_VALUES = 1 << 23  # draws summarised at a time, so that wide models need no second copy
 

@@ -7,12 +7,12 @@ import pytest
 from scipy.special import ndtr
 from sklearn.svm import LinearSVC
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.binary import SlackMoments, expected_hinges, part_sizes, with_prior
-from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.rowstates import row_states
-from bayesmargin.anchor.screening import SCREEN, allocate, gradient_noise, screen
-from bayesmargin.beliefs import GaussianBelief, normal_density
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.binary import SlackMoments, expected_hinges, part_sizes, with_prior
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.row_states import row_states
+from bayesmargin.approximation.screening import SCREEN, allocate, gradient_noise, screen
+from bayesmargin.priors.moments import GaussianBelief, normal_density
 from tests.conftest import make_problem
 from tests.core.test_target import energy
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from bayesmargin.calibration import BinaryLink, MulticlassLink, fit_link, tempered
+from bayesmargin.calibration.maps import BinaryLink, MulticlassLink, fit_link, tempered
 
 
 def test_binary_link_recovers_its_slopes_and_its_caution():

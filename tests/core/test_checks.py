@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.checks import _affordable, stein_check, stein_identity
+from bayesmargin.diagnostics.assessment import biased
+from bayesmargin.diagnostics.stein import _affordable, stein_check, stein_identity
 from bayesmargin.errors import BiasWarning
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import SSGLD, SSGNHT
-from bayesmargin.target import working_type, workspace
-from bayesmargin.verdict import biased
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import working_type, workspace
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ import numba
 import numpy as np
 import pytest
 
-from bayesmargin import compiling
-from bayesmargin.streams import next_bits, uniform
+from bayesmargin.foundation import compiling
+from bayesmargin.foundation.streams import next_bits, uniform
 
 
 def test_hash_depends_on_imported_modules(monkeypatch):
     files = {}
-    before = compiling.source_hash("bayesmargin.random")
+    before = compiling.source_hash("bayesmargin.foundation.random")
     compiling.source_hash.cache_clear()
     original = compiling.Path.read_bytes
 
@@ -26,14 +26,14 @@ def test_hash_depends_on_imported_modules(monkeypatch):
         return original(self) + extra
 
     monkeypatch.setattr(compiling.Path, "read_bytes", changed)
-    after = compiling.source_hash("bayesmargin.random")
+    after = compiling.source_hash("bayesmargin.foundation.random")
     compiling.source_hash.cache_clear()
     assert {"random.py", "compiling.py"} <= set(files)
     assert after != before
 
 
 def test_drivers_depend_on_the_bodies_they_call_without_importing_them(monkeypatch):
-    before = compiling.source_hash("bayesmargin.chains")
+    before = compiling.source_hash("bayesmargin.running.chains")
     compiling.source_hash.cache_clear()
     original = compiling.Path.read_bytes
 
@@ -41,9 +41,9 @@ def test_drivers_depend_on_the_bodies_they_call_without_importing_them(monkeypat
         return original(self) + (b"# another line" if self.name == "thermostat.py" else b"")
 
     monkeypatch.setattr(compiling.Path, "read_bytes", changed)
-    after = compiling.source_hash("bayesmargin.chains")
+    after = compiling.source_hash("bayesmargin.running.chains")
     compiling.source_hash.cache_clear()
-    assert "bayesmargin.samplers.thermostat" not in compiling._imports("bayesmargin.chains")
+    assert "bayesmargin.dynamics.thermostat" not in compiling._imports("bayesmargin.running.chains")
     assert after != before
 
 
@@ -89,8 +89,8 @@ def test_a_borrowing_kernel_may_call_one_that_allocates():
 
 
 def test_imports_are_followed_through():
-    assert "bayesmargin.hinge" in compiling._imports("bayesmargin.target")
-    assert "bayesmargin.target" in compiling._imports("bayesmargin.samplers.langevin")
+    assert "bayesmargin.likelihoods.hinge" in compiling._imports("bayesmargin.targets.rows")
+    assert "bayesmargin.targets.rows" in compiling._imports("bayesmargin.dynamics.langevin")
 
 
 def test_import_of_the_package_is_quick_and_light():

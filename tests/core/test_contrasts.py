@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC, supervisor
-from bayesmargin.anchor import multiclass
-from bayesmargin.anchor.contrasts import SharedPart, shared_part, without_shared_part
-from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
-from bayesmargin.coordinates import rotated
+from bayesmargin.approximation import multiclass
+from bayesmargin.approximation.contrasts import SharedPart, shared_part, without_shared_part
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
 from bayesmargin.samplers import SSGLD, SSGNHT
+from bayesmargin.targets.coordinates import rotated
 
 CLASSES, SIZE = 3, 4
 N = CLASSES * SIZE

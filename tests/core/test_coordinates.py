@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.coordinates import fill_gradient, fill_weights, rotated, weights_from
+from bayesmargin.targets.coordinates import fill_gradient, fill_weights, rotated, weights_from
 
 
 @pytest.mark.parametrize("triangular", [False, True])

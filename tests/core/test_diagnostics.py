@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.diagnostics import (
+from bayesmargin.diagnostics.convergence import (
     SLICE,
     bulk_ess,
     by_slices,

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from bayesmargin.chains import every_second
 from bayesmargin.errors import DivergenceError
-from bayesmargin.progress import progress_for
+from bayesmargin.foundation.storage import DrawStore
+from bayesmargin.running.chains import every_second
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import progress_for
+from bayesmargin.running.supervisor import Supervisor
 from bayesmargin.samplers.base import Ensemble
-from bayesmargin.saving.journal import Journal
-from bayesmargin.storage import DrawStore
-from bayesmargin.supervisor import Supervisor
 
 
 class Walker:

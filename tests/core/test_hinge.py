@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.hinge import (
+from bayesmargin.likelihoods.hinge import (
     binary_log_psi,
     multiclass_log_psi,
     multiclass_slack,

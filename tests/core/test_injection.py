@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bayesmargin.dynamics.injection import LEAST, Alike, injected
 from bayesmargin.samplers import SGHMC, SSGNHT
-from bayesmargin.samplers.injection import LEAST, Alike, injected
 
 STEP = 0.25
 NOISE = np.array([0.0, 0.3, 0.5, 1.2])

@@ -14,7 +14,7 @@ from bayesmargin import (
     inputs,
 )
 from bayesmargin.errors import DataError
-from bayesmargin.inputs import plain_labels, require_numbers
+from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.rows import open_rows
 
 pytest.importorskip("pyarrow")

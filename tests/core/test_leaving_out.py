@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from bayesmargin.leaving_out import leave_one_out, leave_one_out_jointly, with_hinge, without
+from bayesmargin.calibration.leave_one_out import (
+    leave_one_out,
+    leave_one_out_jointly,
+    with_hinge,
+    without,
+)
 
 GRID = np.linspace(-80.0, 80.0, 400_001)
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import from_python, inner_jit, jit
+from bayesmargin.foundation.compiling import from_python, inner_jit, jit
 
 # One fit of each estimator; prints the bytes that depend on its draws.
 FITS = {

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.binary import PARTS, part_sizes
-from bayesmargin.anchor.listening import listening
-from bayesmargin.progress import Silence, watching
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.binary import PARTS, part_sizes
+from bayesmargin.foundation.observers import listening
+from bayesmargin.running.progress import Silence, watching
 from bayesmargin.validation.problems import five_rows
 
 

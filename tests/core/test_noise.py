@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from bayesmargin.compiling import from_python
-from bayesmargin.noise import LEVELS, fill_noise
-from bayesmargin.streams import seed_from_generator
+from bayesmargin.foundation.compiling import from_python
+from bayesmargin.foundation.noise import LEVELS, fill_noise
+from bayesmargin.foundation.streams import seed_from_generator
 
 FILL = from_python(fill_noise)
 

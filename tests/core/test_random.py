@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesmargin.compiling import from_python, jit
-from bayesmargin.random import augmentation_precision, inverse_gaussian, spawn_generators
+from bayesmargin.foundation.compiling import from_python, jit
+from bayesmargin.foundation.random import augmentation_precision, inverse_gaussian, spawn_generators
 
 
 @jit

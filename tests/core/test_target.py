@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.rowstates import row_states
-from bayesmargin.anchor.targets import anchored_target, plain_target
-from bayesmargin.checks import full_batch, gradient_noise
-from bayesmargin.compiling import jit
-from bayesmargin.hinge import winner
-from bayesmargin.random import spawn_generators
-from bayesmargin.target import Strata, add_rows, estimate_gradient, workspace
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.row_states import row_states
+from bayesmargin.approximation.targets import anchored_target, plain_target
+from bayesmargin.diagnostics.stein import full_batch, gradient_noise
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.likelihoods.hinge import winner
+from bayesmargin.targets.rows import Strata, add_rows, estimate_gradient, workspace
 from tests.conftest import make_problem
 
 

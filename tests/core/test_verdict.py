@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.verdict import Watched, lopsided
+from bayesmargin.diagnostics.assessment import Watched, lopsided
 
 
 @pytest.mark.parametrize(

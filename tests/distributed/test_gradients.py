@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
-from bayesmargin.checks import full_gradients
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.diagnostics.stein import full_gradients
 from bayesmargin.distributed import stations as station_module
 from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.cluster import LocalThreads, total
@@ -13,7 +12,8 @@ from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
 from bayesmargin.distributed.shards import Model, Shard, joined
 from bayesmargin.distributed.stations import find_stations, station_targets
-from bayesmargin.target import working_type, workspace
+from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
+from bayesmargin.targets.rows import working_type, workspace
 
 
 def sharded(X, label, n_shards, prior, n_classes=2):

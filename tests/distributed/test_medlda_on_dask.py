@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.errors import InterruptedWarning
-from bayesmargin.progress import Silence, watching
+from bayesmargin.running.progress import Silence, watching
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 SETTINGS = {"n_topics": 6, "random_state": 2, "n_passes": 2, "n_chains": 1, "batch_size": 128}

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from bayesmargin import InfiniteSVC
-from bayesmargin.compiling import from_python, jit
 from bayesmargin.errors import DataError
+from bayesmargin.foundation.compiling import from_python, jit
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesmargin import DPMNLClassifier
-from bayesmargin.compiling import from_python
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.models.dpmnl.fresh import fresh_log_density
 from bayesmargin.models.dpmnl.state import NARROWEST, Hyper, empty_experts
 from bayesmargin.models.dpmnl.state import draw_base as compiled_draw_base

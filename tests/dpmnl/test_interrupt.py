@@ -6,7 +6,7 @@ from sklearn.datasets import make_moons
 
 from bayesmargin import DPMNLClassifier
 from bayesmargin.errors import InterruptedWarning
-from bayesmargin.progress import watching
+from bayesmargin.running.progress import watching
 
 from ..infinite_svc.test_interrupt import Impatient, ctrl_c  # noqa: F401
 

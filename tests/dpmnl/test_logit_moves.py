@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.dpmnl.parameters import update_common, update_logit
 from bayesmargin.models.dpmnl.state import empty_experts
 

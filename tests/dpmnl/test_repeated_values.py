@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.datasets import load_iris
 
 from bayesmargin import DPMNLClassifier
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.parameters import _update_level
 from bayesmargin.models.dpmnl.resolution import least_log_variances

@@ -9,7 +9,7 @@ from sklearn.datasets import make_circles
 from sklearn.metrics import log_loss
 
 from bayesmargin import DPMNLClassifier
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.dpmnl.assignments import sweep_assignments
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.parameters import (

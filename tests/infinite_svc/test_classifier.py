@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from bayesmargin import DPMNLClassifier, load
-from bayesmargin.chains import n_threads
+from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.infinite_svc import InfiniteSVC, classifier
 
 # Short chains: what they say about themselves is tested elsewhere.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_weights import _draws, _error
 
-from bayesmargin.compiling import from_python
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.models.infinite_svc.anchor import prepare_update
 from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.coarseness import gentle_step

@@ -6,7 +6,7 @@ from enumeration import log_gaussian
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesmargin.compiling import from_python
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.models.infinite_svc import features as generic
 from bayesmargin.models.infinite_svc import gaussian, marginal
 from bayesmargin.models.infinite_svc.gaussian import reset_to_prior

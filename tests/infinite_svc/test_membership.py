@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import from_python
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.membership import opening_force
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows

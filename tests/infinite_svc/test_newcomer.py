@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.infinite_svc.experts import log_psi
 from bayesmargin.models.infinite_svc.newcomer import draw_weights, log_evidence
 from bayesmargin.models.infinite_svc.state import Hinge, Rows

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.infinite_svc.assignments import _pick
 from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.gaussian import surely_below

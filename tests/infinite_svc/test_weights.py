@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import from_python, jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import from_python, jit
+from bayesmargin.foundation.copying import copy_matrix
 from bayesmargin.models.infinite_svc.anchor import batch_rows, refresh_anchor
 from bayesmargin.models.infinite_svc.chain import Settings, start_chain
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows

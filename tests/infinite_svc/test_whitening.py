@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import from_python
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.models.infinite_svc.anchor import add_unwhitened, whiten
 
 

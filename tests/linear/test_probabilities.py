@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.calibration import fit_link
+from bayesmargin.calibration.maps import fit_link
 
 
 def _yes_or_no(n_rows, seed, n_classes):
@@ -144,7 +144,7 @@ def test_scores_without_a_row_are_those_of_refits(n_classes, multi_class, monkey
         taken.append(given)
         return fit_link(*given)
 
-    monkeypatch.setattr("bayesmargin.models.linear_fit.fit_link", spy)
+    monkeypatch.setattr("bayesmargin.models.linear.fitting.fit_link", spy)
     X, y = _unlike(60, 0, 1.0, n_classes)
     model = BayesianLinearSVC(random_state=0, multi_class=multi_class, n_draws=500)
     model.fit(X, y)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesmargin.models.spread import contrast_variance, score_variance
+from bayesmargin.models.linear.spread import contrast_variance, score_variance
 
 SHAPES = [
     (60, 1, 5),  # a root for the one block
@@ -48,6 +48,6 @@ def test_many_rows_are_the_same_in_parts(monkeypatch):
     X = np.random.default_rng(2).standard_normal((50, 4))
     reference = np.arange(50) % 3
     whole = score_variance(X, coef, intercept), contrast_variance(X, coef, intercept, reference)
-    monkeypatch.setattr("bayesmargin.models.spread.rows_at_a_time", lambda size, wide: 7)
+    monkeypatch.setattr("bayesmargin.models.linear.spread.rows_at_a_time", lambda size, wide: 7)
     parts = score_variance(X, coef, intercept), contrast_variance(X, coef, intercept, reference)
     np.testing.assert_allclose(parts, whole)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.checks import wall_error
-from bayesmargin.diagnostics import bulk_ess
-from bayesmargin.verdict import Watched
+from bayesmargin.diagnostics.assessment import Watched
+from bayesmargin.diagnostics.convergence import bulk_ess
+from bayesmargin.diagnostics.stein import wall_error
 
 
 def rows_with_a_wall(cost):

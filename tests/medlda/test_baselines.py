@@ -7,7 +7,7 @@ import pytest
 from scipy.special import digamma, gammaln
 
 from bayesmargin import MedLDAClassifier
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.gibbs import CollapsedChain, draw_weights
 from bayesmargin.models.medlda.hinges import MultiTaskHinge

@@ -7,9 +7,9 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from bayesmargin import MedLDAClassifier, load
+from bayesmargin.calibration.reliability import curve_of
 from bayesmargin.models.medlda import link
 from bayesmargin.models.medlda.chances import Evidence, fit_odds, gather_evidence, learn_chances
-from bayesmargin.reliability import curve_of
 from bayesmargin.saving.files import sealed, unsealed
 
 SHARES = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import jit as kept
+from bayesmargin.foundation.compiling import jit as kept
+from bayesmargin.foundation.streams import seed_stream
 from bayesmargin.models.medlda.conditionals import (
     make_workspace,
     padded,
@@ -19,7 +20,6 @@ from bayesmargin.models.medlda.supervised import (
     score_document,
     sweep_document,
 )
-from bayesmargin.streams import seed_stream
 
 from .compiled import jit
 from .enumeration import (

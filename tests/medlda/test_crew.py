@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from bayesmargin.chains import n_threads as threads_for
+from bayesmargin.foundation.threads import n_threads as threads_for
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
 
 

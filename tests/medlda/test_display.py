@@ -5,7 +5,7 @@ import pytest
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.models.medlda.posterior import TopicPosterior, weight_rhat
-from bayesmargin.progress import Silence, watching
+from bayesmargin.running.progress import Silence, watching
 
 
 class Heard(Silence):

@@ -10,8 +10,8 @@ from bayesmargin import MedLDAClassifier
 from bayesmargin.errors import InterruptedWarning
 from bayesmargin.models.medlda.learners import OnlineLearner
 from bayesmargin.models.medlda.training import Training
-from bayesmargin.progress import Silence, watching
 from bayesmargin.report.context import make_context
+from bayesmargin.running.progress import Silence, watching
 
 rng = np.random.default_rng(0)
 y = np.repeat(["moon", "star", "tree"], 80)

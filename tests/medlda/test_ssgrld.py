@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
@@ -12,7 +13,6 @@ from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover, starting_weights
-from bayesmargin.random import spawn_generators
 
 from .compiled import jit
 from .enumeration import total_variation

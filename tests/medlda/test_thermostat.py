@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from bayesmargin.foundation.random import augmentation_precision
 from bayesmargin.models.medlda.gibbs import draw_weights
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
 from bayesmargin.models.medlda.parameters import default_prior_scale
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.weights import ThermostatMover, starting_weights
-from bayesmargin.random import augmentation_precision
 
 from .compiled import jit
 

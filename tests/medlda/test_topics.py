@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesmargin.foundation.streams import next_bits
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.flow import (
     absorb,
@@ -16,7 +17,6 @@ from bayesmargin.models.medlda.flow import (
 from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.topics import step_sgrld
-from bayesmargin.streams import next_bits
 
 from .compiled import jit
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import MedLDAClassifier
-from bayesmargin.reliability import curve_of, expected_error
+from bayesmargin.calibration.reliability import curve_of, expected_error
 from bayesmargin.report.context import make_context
 from bayesmargin.report.frame import tick_label, ticks
 from bayesmargin.report.sections.accuracy import headline

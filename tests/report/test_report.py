@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier, load
-from bayesmargin.calibration import MulticlassLink
-from bayesmargin.diagnostics import Diagnostics
+from bayesmargin.calibration.maps import MulticlassLink
+from bayesmargin.diagnostics.convergence import Diagnostics
 from bayesmargin.posterior import Posterior
 from bayesmargin.report import write_report
 from bayesmargin.report.context import make_context

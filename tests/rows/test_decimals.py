@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from bayesmargin.compiling import from_python
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.rows.decimals import EXTREME, POWERS_OF_FIVE, read_decimal
 
 reader = from_python(read_decimal)

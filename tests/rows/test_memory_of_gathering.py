@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.anchor import fit_anchor, targets
-from bayesmargin.anchor.rowstates import row_states
-from bayesmargin.anchor.targets import anchored_target
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
+from bayesmargin.approximation import fit_anchor, targets
+from bayesmargin.approximation.row_states import row_states
+from bayesmargin.approximation.targets import anchored_target
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource, open_rows
 from bayesmargin.rows.parquet import CLUSTERS
+from bayesmargin.targets.problem import Problem
 
 
 def problem_on(source, label):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.rows import SparseSource
 from bayesmargin.rows.blocks import block_products, block_scores, block_square_sum, block_sum
 from bayesmargin.rows.layout import DenseRows, SparseRows, four_class_scores, row_class_scores

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.augmentation.wide import draw_orthogonal
 from bayesmargin.errors import DivergenceError
 from bayesmargin.samplers import AugmentationGibbs
-from bayesmargin.samplers.augmentation_wide import draw_orthogonal
 
 WIDE = 1e8
 

@@ -7,13 +7,10 @@ import pytest
 from tests.samplers_exact.test_hamiltonian import random_problem
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.exact import exact_target, safe_radius
-from bayesmargin.compiling import from_python, jit
-from bayesmargin.random import spawn_generators
-from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
-from bayesmargin.samplers.crossing import crossing_dynamics, flow
-from bayesmargin.samplers.hamiltonian import (
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.exact import exact_target, safe_radius
+from bayesmargin.dynamics.crossing import crossing_dynamics, flow
+from bayesmargin.dynamics.hamiltonian import (
     ADAPTED,
     Hamiltonian,
     energy_in_reach,
@@ -21,8 +18,11 @@ from bayesmargin.samplers.hamiltonian import (
     kinetic_energy,
     trajectory,
 )
-from bayesmargin.samplers.parabolas import crossing_time
-from bayesmargin.target import workspace
+from bayesmargin.dynamics.parabolas import crossing_time
+from bayesmargin.foundation.compiling import from_python, jit
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
+from bayesmargin.targets.rows import workspace
 from bayesmargin.validation.agreement import moment_scores
 from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes
 from bayesmargin.validation.quadrature import quadrature

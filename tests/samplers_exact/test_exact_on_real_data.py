@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from bayesmargin import datasets
-from bayesmargin.progress import Silence
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.running.progress import Silence
+from bayesmargin.running.run import sample
 from bayesmargin.samplers import AugmentationGibbs, SubgradientHMC
-from bayesmargin.sampling import sample
 from bayesmargin.validation import agreement
 from bayesmargin.validation.problems import small_problem
 

@@ -73,7 +73,7 @@ def test_full_prior_precision(draw):
     """A prior that couples the weights, and all three classes, through every joint form."""
     from dataclasses import replace
 
-    from bayesmargin.beliefs import GaussianBelief
+    from bayesmargin.priors.moments import GaussianBelief
 
     precision = np.array([[2.0, 0.7, 0.1], [0.7, 1.0, -0.3], [0.1, -0.3, 1.5]])
     prior = GaussianBelief(np.array([0.3, -0.2, 0.1]), precision)

@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.exact import complete_target, exact_target, safe_radius
-from bayesmargin.compiling import jit
-from bayesmargin.random import spawn_generators
-from bayesmargin.rows import DenseSource
-from bayesmargin.samplers import AugmentationGibbs, AusterityMetropolis, LangevinMC, SubgradientHMC
-from bayesmargin.samplers.hamiltonian import (
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.exact import complete_target, exact_target, safe_radius
+from bayesmargin.dynamics.hamiltonian import (
     energy_in_reach,
     hamiltonian_state,
     kinetic_energy,
     leapfrog,
 )
-from bayesmargin.target import energy, workspace
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.rows import DenseSource
+from bayesmargin.samplers import AugmentationGibbs, AusterityMetropolis, LangevinMC, SubgradientHMC
+from bayesmargin.targets.rows import energy, workspace
 from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes
 from bayesmargin.validation.quadrature import energies
 

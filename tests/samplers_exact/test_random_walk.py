@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from bayesmargin.anchor.exact import complete_target
-from bayesmargin.chains import record
-from bayesmargin.compiling import jit
-from bayesmargin.samplers.random_walk import AusterityWalk, critical_values, sequential_test
-from bayesmargin.state import initial_state
-from bayesmargin.target import workspace
+from bayesmargin.approximation.exact import complete_target
+from bayesmargin.dynamics.base import initial_state
+from bayesmargin.dynamics.random_walk import AusterityWalk, critical_values, sequential_test
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.running.chains import record
+from bayesmargin.targets.rows import workspace
 from bayesmargin.validation.problems import five_rows, small_problem
 from bayesmargin.validation.quadrature import energies
 

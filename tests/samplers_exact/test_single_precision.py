@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.compiling import from_python
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.augmentation.blocks import ROWS, blocks_of
+from bayesmargin.augmentation.mixing import gibbs_work
+from bayesmargin.augmentation.single import HEAVY, LARGEST_LOSS, loss_in_single
+from bayesmargin.foundation.compiling import from_python
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import AugmentationGibbs, augmentation_mixing
-from bayesmargin.samplers.augmentation_blocks import ROWS, blocks_of
-from bayesmargin.samplers.augmentation_mixing import gibbs_work
-from bayesmargin.samplers.augmentation_settings import augmented
-from bayesmargin.samplers.augmentation_single import HEAVY, LARGEST_LOSS, loss_in_single
+from bayesmargin.samplers.augmentation import augmented
+from bayesmargin.targets.problem import Problem
 from bayesmargin.validation import agreement
 
 N_ROWS, N_COLUMNS = 20_000, 6

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from bayesmargin.problem import slacks
-from bayesmargin.smoothing import LARGEST_GAP, smoothed_hinge, smoothed_slope, smoothing_report
+from bayesmargin.targets.problem import slacks
 from bayesmargin.validation import quadrature
 from bayesmargin.validation.problems import five_rows, three_classes
+from bayesmargin.validation.smoothing import (
+    LARGEST_GAP,
+    smoothed_hinge,
+    smoothed_slope,
+    smoothing_report,
+)
 
 
 @pytest.mark.parametrize("order", [1, 2])

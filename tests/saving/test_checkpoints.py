@@ -22,6 +22,7 @@ from bayesmargin.errors import (
     CheckpointWarning,
     InterruptedWarning,
 )
+from bayesmargin.running.checkpoint import NEWEST, PREVIOUS, Checkpoint
 from bayesmargin.samplers import (
     SGHMC,
     SSGLD,
@@ -33,7 +34,6 @@ from bayesmargin.samplers import (
 )
 from bayesmargin.saving import checkpoint as checkpoints
 from bayesmargin.saving import state_folder
-from bayesmargin.saving.checkpoint import NEWEST, PREVIOUS, Checkpoint
 from tests.saving import fitted
 
 
@@ -370,7 +370,7 @@ def test_an_interrupt_writes_a_last_checkpoint(name, tmp_path, monkeypatch):
         warnings.simplefilter("ignore", InterruptedWarning)
         warnings.simplefilter("ignore", BayesmarginWarning)
         patch.setattr(Checkpoint, "due", press)
-        patch.setattr("bayesmargin.supervisor.ROUND_SECONDS", 1e-9)
+        patch.setattr("bayesmargin.running.supervisor.ROUND_SECONDS", 1e-9)
         if name == "ssgld":
             assert model.fit(*data).posterior_.n_draws < 20
         else:
@@ -406,7 +406,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
         return facts, places
 
     monkeypatch.setattr(state_folder, "write_part", counted)
-    monkeypatch.setattr("bayesmargin.supervisor.ROUND_SECONDS", 1e-9)
+    monkeypatch.setattr("bayesmargin.running.supervisor.ROUND_SECONDS", 1e-9)
     fitted.fit(model, X, y)
     assert len(written) > 3
     assert sum(written) <= 2 * 40 * (4 + 3) * 8

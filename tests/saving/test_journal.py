@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bayesmargin import storage
+from bayesmargin.foundation import storage
+from bayesmargin.running.journal import Journal
 from bayesmargin.samplers.wide import WideChain
 from bayesmargin.samplers.wide_watch import Watch
-from bayesmargin.saving.journal import Journal
 
 N_DRAWS = 8
 

@@ -345,7 +345,7 @@ def test_large_draws_are_mapped_from_a_file_again(tmp_path, monkeypatch):
     assert model.posterior_["coef"].dtype == np.float32
     model.save(tmp_path / "model")
     monkeypatch.setattr("bayesmargin.saving.models.MEMORY_LIMIT", 100)
-    monkeypatch.setattr("bayesmargin.storage.MEMORY_LIMIT", 100)
+    monkeypatch.setattr("bayesmargin.foundation.storage.MEMORY_LIMIT", 100)
     loaded = bayesmargin.load(tmp_path / "model")
     assert isinstance(loaded.posterior_["coef"], np.memmap)
     assert fitted.same(np.array(loaded.posterior_["coef"]), np.array(model.posterior_["coef"]))

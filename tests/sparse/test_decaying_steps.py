@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.foundation.storage import DrawStore
 from bayesmargin.samplers import SSGLD
 from bayesmargin.samplers.wide import WideChain, WideDraws
-from bayesmargin.storage import DrawStore
 
 
 @pytest.mark.parametrize("lazy", [True, False])

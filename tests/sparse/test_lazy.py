@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
-from bayesmargin.rows import SparseSource
-from bayesmargin.samplers import SSGLD
-from bayesmargin.samplers.lazy import DATA, METRIC, MOMENT, PRECISION, WEIGHT, settle
-from bayesmargin.samplers.lazy_jumps import (
+from bayesmargin.dynamics.lazy import DATA, METRIC, MOMENT, PRECISION, WEIGHT, settle
+from bayesmargin.dynamics.lazy_jumps import (
     Flow,
     OwnEuler,
     SharedEuler,
@@ -22,9 +17,14 @@ from bayesmargin.samplers.lazy_jumps import (
     jump,
     reading,
 )
+from bayesmargin.dynamics.steps import AdaGrad
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.rows import SparseSource
+from bayesmargin.samplers import SSGLD
 from bayesmargin.samplers.lazy_start import lazy_dynamics
 from bayesmargin.samplers.wide_watch import Watch
-from bayesmargin.steps import AdaGrad
+from bayesmargin.targets.problem import Problem
 
 
 @numba.njit
@@ -187,7 +187,7 @@ def test_a_lazy_chain_has_the_law_of_the_dense_chain(settings):
     lazy = endpoints(problem, True, 3, settings)
     dense = endpoints(problem, False, 4, settings)
     if settings["control_variates"]:
-        from bayesmargin.anchor.wide import fit_wide_anchor
+        from bayesmargin.approximation.wide import fit_wide_anchor
 
         anchor = fit_wide_anchor(problem, spawn_generators(3, 3)[-1])
         mean = anchor.mean[np.r_[0:900:60, 895:901]]

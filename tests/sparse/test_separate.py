@@ -7,15 +7,21 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.anchor import fit_anchor, wide_separate
-from bayesmargin.anchor.columns import minimise_columns
-from bayesmargin.anchor.screening import roughness
-from bayesmargin.anchor.wide import Passes, WideAnchor, fit_wide_anchor
-from bayesmargin.anchor.wide_order import by_class, interleaved
-from bayesmargin.anchor.wide_targets import wide_coordinates, wide_states, wide_target
-from bayesmargin.beliefs import GaussianBelief, LaplaceBelief
-from bayesmargin.compiling import jit
-from bayesmargin.coordinates import (
+from bayesmargin.approximation import fit_anchor, wide_separate
+from bayesmargin.approximation.columns import minimise_columns
+from bayesmargin.approximation.screening import roughness
+from bayesmargin.approximation.wide import Passes, WideAnchor, fit_wide_anchor
+from bayesmargin.approximation.wide_order import by_class, interleaved
+from bayesmargin.approximation.wide_targets import wide_coordinates, wide_states, wide_target
+from bayesmargin.diagnostics.convergence import rhat_and_bulk_ess
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.models import one_vs_rest
+from bayesmargin.models.linear.one_vs_rest import all_classes
+from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
+from bayesmargin.rows import DenseSource, SparseSource
+from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT, AugmentationGibbs, Auto, SubgradientHMC
+from bayesmargin.samplers.augmentation import augmented
+from bayesmargin.targets.coordinates import (
     Scaled,
     Sheared,
     fill_weights,
@@ -23,14 +29,8 @@ from bayesmargin.coordinates import (
     pull_back,
     weights_from,
 )
-from bayesmargin.diagnostics import rhat_and_bulk_ess
-from bayesmargin.models import one_vs_rest
-from bayesmargin.models.one_vs_rest import all_classes
-from bayesmargin.problem import Problem, slacks
-from bayesmargin.rows import DenseSource, SparseSource
-from bayesmargin.samplers import SGHMC, SSGLD, SSGNHT, AugmentationGibbs, Auto, SubgradientHMC
-from bayesmargin.samplers.augmentation_settings import augmented
-from bayesmargin.target import energy, workspace
+from bayesmargin.targets.problem import Problem, slacks
+from bayesmargin.targets.rows import energy, workspace
 
 CLASSES = 3
 

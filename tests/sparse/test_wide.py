@@ -8,17 +8,17 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, storage
-from bayesmargin.anchor.wide import fit_wide_anchor
-from bayesmargin.anchor.wide_order import by_class, interleaved
-from bayesmargin.anchor.wide_targets import wide_states, wide_target
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.approximation.wide import fit_wide_anchor
+from bayesmargin.approximation.wide_order import by_class, interleaved
+from bayesmargin.approximation.wide_targets import wide_states, wide_target
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource, SparseSource
-from bayesmargin.rowspace import row_space
 from bayesmargin.samplers import SSGLD, SSGNHT
 from bayesmargin.samplers.wide_common import CommonPart
+from bayesmargin.targets.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.row_space import row_space
 
 
 def text_like(n_rows=300, n_columns=900, entries=25, seed=0):

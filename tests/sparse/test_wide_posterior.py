@@ -5,16 +5,16 @@ import pytest
 from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC, datasets
-from bayesmargin.anchor.stiffness import stiffest
-from bayesmargin.anchor.wide import SOFT, STIFF, Passes, fit_wide_anchor
-from bayesmargin.anchor.wide_targets import wide_coordinates
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.coordinates import weights_from
-from bayesmargin.diagnostics import rhat_and_bulk_ess
-from bayesmargin.problem import Problem
+from bayesmargin.approximation.stiffness import stiffest
+from bayesmargin.approximation.wide import SOFT, STIFF, Passes, fit_wide_anchor
+from bayesmargin.approximation.wide_targets import wide_coordinates
+from bayesmargin.diagnostics.convergence import rhat_and_bulk_ess
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows.blocks import as_dense
 from bayesmargin.rows.sparse import SparseSource
 from bayesmargin.samplers import SSGNHT, AugmentationGibbs
+from bayesmargin.targets.coordinates import weights_from
+from bayesmargin.targets.problem import Problem
 
 
 def documents(n_rows, n_features, seed):

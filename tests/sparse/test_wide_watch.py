@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.diagnostics import rhat_and_bulk_ess
+from bayesmargin.diagnostics.convergence import rhat_and_bulk_ess
 from bayesmargin.samplers.wide_watch import MOST_CLASSES, WATCHED, Watch, watch
 
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import StandardScaler
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.checks import gradient_variances
+from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.errors import BiasWarning
 from bayesmargin.samplers import SGHMC, SSGNHT
 from bayesmargin.validation.agreement import monte_carlo_error
@@ -96,8 +96,10 @@ def test_a_frozen_weight_is_not_certified(monkeypatch):
         return np.broadcast_to(found.mean(axis=0), found.shape)
 
     monkeypatch.setattr("bayesmargin.samplers.stochastic.gradient_variances", mean_of_places)
-    monkeypatch.setattr("bayesmargin.samplers.injection.LEAST", 0.05)
-    monkeypatch.setattr("bayesmargin.anchor.screening.QUIET", np.inf)  # batches as noisy as then
+    monkeypatch.setattr("bayesmargin.dynamics.injection.LEAST", 0.05)
+    monkeypatch.setattr(
+        "bayesmargin.approximation.screening.QUIET", np.inf
+    )  # batches as noisy as then
     with pytest.warns(BiasWarning, match="variance of a direction is off by about -"):
         model = BayesianLinearSVC(sampler="ssgnht", n_draws=300, random_state=2).fit(*_pixels())
     draws = model.posterior_.flat("coef")[:, :, 0]

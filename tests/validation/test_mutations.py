@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.samplers import SSGLD, AugmentationGibbs, SubgradientHMC
-from bayesmargin.target import estimate_gradient, workspace
+from bayesmargin.targets.rows import estimate_gradient, workspace
 from bayesmargin.validation import as_transition, calibration_ranks, geweke_test
 from bayesmargin.validation.kernels import plain_target, target_kernel
 from bayesmargin.validation.problems import GEWEKE_ROWS, small_problem

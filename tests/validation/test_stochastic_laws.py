@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.checks import gradient_noise
-from bayesmargin.compiling import jit
-from bayesmargin.random import spawn_generators
+from bayesmargin.diagnostics.stein import gradient_noise
+from bayesmargin.dynamics.thermostat import CentredThermostat
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.samplers import SSGLD, SSGNHT, Auto
-from bayesmargin.samplers.thermostat import CentredThermostat
-from bayesmargin.target import workspace
+from bayesmargin.targets.rows import workspace
 from bayesmargin.validation import bias_curve, moment_scores, quadrature
 from bayesmargin.validation.agreement import monte_carlo_error
 from bayesmargin.validation.bias import long_run
@@ -152,8 +152,8 @@ def test_a_frozen_scale_is_langevin_in_its_metric():
     problem = five_rows()
     sampler = SSGLD(step=0.8, preconditioner="adagrad", control_variates=False, freeze_after=50)
     rng = np.random.default_rng(5)
-    from bayesmargin.chains import record
-    from bayesmargin.state import initial_state
+    from bayesmargin.dynamics.base import initial_state
+    from bayesmargin.running.chains import record
 
     target = plain_target(problem, 5, rng).target
     state = initial_state(np.zeros(2), rng, 0.0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesmargin.compiling import jit
-from bayesmargin.random import augmentation_precision, inverse_gaussian
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.random import augmentation_precision, inverse_gaussian
 
 
 @jit

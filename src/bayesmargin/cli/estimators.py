@@ -86,7 +86,7 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
 
 def require_allowed(estimator: Any) -> None:
     """Refuse values that the estimator would refuse, before data are read for it."""
-    from bayesmargin.arguments import require_positive
+    from bayesmargin.foundation.arguments import require_positive
     from bayesmargin.models.dpmnl import settings as dpmnl
     from bayesmargin.models.infinite_svc import settings as infinite
     from bayesmargin.models.medlda.parameters import check_parameters

@@ -35,10 +35,10 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Score a model on labelled rows: accuracy, probabilities, classes, confusions."""
+    from bayesmargin.calibration.scoring import class_table, confusion, scores
     from bayesmargin.cli.forecasts import codes, judge
     from bayesmargin.cli.models import load_saved, tell
     from bayesmargin.cli.output import Output
-    from bayesmargin.scoring import class_table, confusion, scores
 
     output = Output(as_json, quiet)
     saved = load_saved(model)

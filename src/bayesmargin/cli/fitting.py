@@ -143,7 +143,7 @@ def _gather_as_is(request: FitRequest, reading: Any) -> Material:
 def _sample(estimator: Any, material: Material, request: FitRequest, output: Output) -> bool:
     """Fit the estimator with a live display; returns whether it was interrupted."""
     from bayesmargin.errors import DataError
-    from bayesmargin.progress import Silence, display, watching
+    from bayesmargin.running.progress import Silence, display, watching
 
     shown = Silence() if output.quiet else display()
     held = material.held_out
@@ -244,8 +244,8 @@ def _finish(
 
 def score(estimator: Any, rows: Rows) -> dict[str, float]:
     """Scores of the held-out rows."""
+    from bayesmargin.calibration.scoring import scores
     from bayesmargin.cli.forecasts import codes, judge
-    from bayesmargin.scoring import scores
 
     truth = codes(rows.y, estimator.classes_)
     return scores(truth, *judge(estimator, rows.X))

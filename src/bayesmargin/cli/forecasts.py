@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import listed
+from bayesmargin.inputs.names import listed
 from bayesmargin.tables.table import word
 
 

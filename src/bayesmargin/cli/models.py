@@ -162,7 +162,7 @@ def dense_enough(matrix: Any, name: str) -> Any:
 def _plain_matrix(table: Any, estimator: Any) -> Any:
     """Numbers as they are, for models that were saved without a preparation."""
     from bayesmargin.errors import DataError
-    from bayesmargin.names import listed
+    from bayesmargin.inputs.names import listed
     from bayesmargin.tables.column_kinds import as_numbers
 
     width = int(estimator.n_features_in_)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from bayesmargin.types import BoolArray
+from bayesmargin.foundation.types import BoolArray
 
 Subset: TypeAlias = Literal["train", "test", "all"]
 DataHome: TypeAlias = str | os.PathLike[str] | None

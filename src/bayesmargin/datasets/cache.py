@@ -25,7 +25,7 @@ def _reader_hash() -> bytes:
 
 
 def _entry(path: Path, purpose: str) -> Path:
-    from bayesmargin.compiling import cache_folder
+    from bayesmargin.foundation.compiling import cache_folder
 
     status = path.stat()
     state = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{purpose}"

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from bayesmargin.compressed import open_bytes
 from bayesmargin.datasets.cache import Arrays
+from bayesmargin.foundation.compressed import open_bytes
 
 
 class DataFormatError(ValueError):

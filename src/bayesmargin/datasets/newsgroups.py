@@ -27,7 +27,7 @@ from bayesmargin.datasets.formats import (
 )
 from bayesmargin.datasets.home import find_part, find_path, locate
 from bayesmargin.datasets.newsgroups_messages import DAMAGE, GROUPS
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
 
 # Documents, entries that are not zero, and tokens: a download without a checksum must have these.
 _SIZES = {"train": (11_269, 1_467_345, 2_765_300), "test": (7_505, 967_874, 1_796_919)}

@@ -18,7 +18,7 @@ from bayesmargin.datasets.bunch import (
 from bayesmargin.datasets.cache import cached
 from bayesmargin.datasets.formats import DataFormatError, read_svmlight, to_csr
 from bayesmargin.datasets.home import locate
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
 
 _SIGNS = (-1, 1)
 _SIGN_NAMES = ("-1", "+1")

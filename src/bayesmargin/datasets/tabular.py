@@ -17,7 +17,7 @@ from bayesmargin.datasets.bunch import (
 from bayesmargin.datasets.cache import cached
 from bayesmargin.datasets.formats import DataFormatError, read_numbers, read_table
 from bayesmargin.datasets.home import find_path, locate
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 _HIGGS_TEST_ROWS = 500_000
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"

@@ -17,7 +17,7 @@ from bayesmargin.datasets.bunch import (
 )
 from bayesmargin.datasets.formats import DataFormatError, read_table
 from bayesmargin.datasets.home import locate
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
 
 _DBPEDIA_CLASSES = (
     *("company", "school", "artist", "athlete", "office holder", "transport", "building"),

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.binary import (
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.binary import (
     Energy,
     column_squares,
     expected_hinges,
@@ -12,8 +12,8 @@ from bayesmargin.anchor.binary import (
     suited,
     with_prior,
 )
-from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.multiclass import (
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.multiclass import (
     CURVATURE_ROWS,
     alternate,
     smoothed_curvature,
@@ -22,8 +22,8 @@ from bayesmargin.anchor.multiclass import (
 from bayesmargin.distributed.cluster import share, total
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
 from bayesmargin.distributed.shards import Model, Shard
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.rows.blocks import narrow_blas
-from bayesmargin.types import FloatArray
 
 
 def fit_sharded_anchor(problem: ShardedProblem, rng: np.random.Generator) -> GaussianAnchor:

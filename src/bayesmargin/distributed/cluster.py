@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesmargin.chains import usable_cores
 from bayesmargin.errors import ClusterError, PartitionError
+from bayesmargin.foundation.threads import usable_cores
 
 FAN_IN = 8  # results that one step of a reduction takes together
 REFRESH = 2.0  # seconds for which the list of workers is believed

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from bayesmargin.calibration import MAX_ROWS, Link
+from bayesmargin.calibration.maps import MAX_ROWS, Link
 from bayesmargin.distributed.cluster import active_cluster
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
 from bayesmargin.distributed.sampler import DistributedSampler, distributed_sampler
 from bayesmargin.distributed.shards import Model
-from bayesmargin.models.linear_fit import LinearData, calibrate, joined
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.inputs.names import learn_columns
+from bayesmargin.models.linear.fitting import LinearData, calibrate, joined
 from bayesmargin.models.settings import check_linear_settings
-from bayesmargin.names import learn_columns
-from bayesmargin.progress import Progress, progress_for
-from bayesmargin.random import spawn_generators
-from bayesmargin.sampling import Run, sample
-from bayesmargin.saving.journal import Journal
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import Progress, progress_for
+from bayesmargin.running.run import Run, sample
 
 
 def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:

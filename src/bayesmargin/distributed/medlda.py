@@ -18,6 +18,8 @@ from bayesmargin.distributed.columns import common_columns
 from bayesmargin.distributed.partitions import open_partitions
 from bayesmargin.distributed.shards import Shard
 from bayesmargin.errors import PartitionError
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.inputs.names import learn_columns
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
@@ -35,9 +37,7 @@ from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.training import Training
-from bayesmargin.names import learn_columns
 from bayesmargin.saving.fingerprint import data_fingerprint
-from bayesmargin.types import FloatArray, IntArray
 
 GROUPS = 4  # tasks of a minibatch; the result does not depend on it
 

@@ -9,8 +9,8 @@ from bayesmargin.distributed.cluster import Cluster
 from bayesmargin.distributed.columns import common_columns
 from bayesmargin.distributed.shards import Facts, digest, encoded, facts_of, make_shard
 from bayesmargin.errors import PartitionError
-from bayesmargin.inputs import plain_labels
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
+from bayesmargin.inputs.checks import plain_labels
 
 LABEL, WEIGHT = "bayesmargin label", "bayesmargin weight"
 LOOKED = 4  # partitions at most that are read to see how large all of them are

@@ -7,12 +7,12 @@ import numpy as np
 from bayesmargin.distributed.cluster import Cluster
 from bayesmargin.distributed.partitions import Shards
 from bayesmargin.distributed.shards import Model, Shard, joined, sampled
-from bayesmargin.random import spawn_seeds
+from bayesmargin.foundation.random import spawn_seeds
 
 
 @dataclass(frozen=True)
 class ShardedProblem:
-    """What :class:`bayesmargin.problem.Problem` is for rows in memory."""
+    """What :class:`bayesmargin.targets.problem.Problem` is for rows in memory."""
 
     cluster: Cluster
     shards: Shards

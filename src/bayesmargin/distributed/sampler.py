@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor.contrasts import shared_part, without_shared_part
-from bayesmargin.coordinates import rotated, weights_from
+from bayesmargin.approximation.contrasts import shared_part, without_shared_part
 from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.stations import (
@@ -17,12 +16,13 @@ from bayesmargin.distributed.stations import (
     station_targets,
 )
 from bayesmargin.distributed.travelling import TRAJECTORY, Fleet, Traveller
+from bayesmargin.dynamics.base import initial_state
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers import SSGLD, SSGNHT, Auto
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.stochastic import SMOOTH, StochasticSampler, default_batch_size
-from bayesmargin.state import initial_state
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.coordinates import rotated, weights_from
 
 VISITS = 8  # trajectories of a chain, at least, where there are stations to choose from
 

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesmargin.beliefs import Belief
 from bayesmargin.errors import DataError, PartitionError
-from bayesmargin.inputs import plain_labels, require_numbers
-from bayesmargin.models.linear_fit import LinearData, make_problem
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.inputs.checks import plain_labels, require_numbers
+from bayesmargin.models.linear.fitting import LinearData, make_problem
 from bayesmargin.models.magnitude import LARGEST_LINEAR, require_size
-from bayesmargin.problem import Problem
+from bayesmargin.priors.moments import Belief
 from bayesmargin.rows.finite import all_finite
 from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
 from bayesmargin.saving.fingerprint import data_fingerprint
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.targets.problem import Problem
 
 
 class Shard(NamedTuple):

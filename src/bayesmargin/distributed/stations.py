@@ -25,22 +25,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.anchor.binary import expected_hinges
-from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.multiclass import smoothed_curvature, smoothed_energy
-from bayesmargin.anchor.rowstates import row_states
-from bayesmargin.anchor.screening import SCREEN
-from bayesmargin.anchor.targets import anchored_target, rows_can_be_whitened
-from bayesmargin.beliefs import Belief, GaussianBelief
-from bayesmargin.coordinates import Identity
+from bayesmargin.approximation.binary import expected_hinges
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.multiclass import smoothed_curvature, smoothed_energy
+from bayesmargin.approximation.row_states import row_states
+from bayesmargin.approximation.screening import SCREEN
+from bayesmargin.approximation.targets import anchored_target, rows_can_be_whitened
 from bayesmargin.distributed.cluster import share, total
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.shards import Model, Shard, joined
-from bayesmargin.priors import CorrectedPrior
-from bayesmargin.random import spawn_seeds
+from bayesmargin.foundation.random import spawn_seeds
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.densities import CorrectedPrior
+from bayesmargin.priors.moments import Belief, GaussianBelief
 from bayesmargin.rows.blocks import narrow_blas
-from bayesmargin.target import Target
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.coordinates import Identity
+from bayesmargin.targets.rows import Target
 
 ROWS_PER_WEIGHT = 100  # rows in play that a station has for each weight: variances 1% too large
 MOST_STATIONS = 64

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.chains import TRACE_NAMES, Recorded, record
-from bayesmargin.checks import (
+from bayesmargin.diagnostics.stein import (
     SteinCheck,
     full_gradients,
     gradient_noise,
@@ -23,10 +22,11 @@ from bayesmargin.checks import (
     stein_identity,
 )
 from bayesmargin.distributed.cluster import Cluster, share, total
+from bayesmargin.dynamics.base import State
 from bayesmargin.errors import DivergenceError
-from bayesmargin.state import State
-from bayesmargin.target import Target, working_type, workspace
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.running.chains import TRACE_NAMES, Recorded, record
+from bayesmargin.targets.rows import Target, working_type, workspace
 
 TRAJECTORY = 16_384  # iterations at a station: a tenth of a second, far above a message's latency
 ROUND = 4  # trajectories of a task, between two messages to the driver

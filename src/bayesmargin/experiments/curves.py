@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor.listening import listening
 from bayesmargin.errors import DivergenceError
 from bayesmargin.experiments.clock import Stopwatch
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.observers import listening
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.samplers import Sampler
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.wide import WideChain
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.problem import Problem
 
 Judge = Callable[[FloatArray], float]
 FIRST_LOOK = 1e-3  # seconds from the beginning of the chain, at the least

@@ -15,10 +15,10 @@ from bayesmargin.datasets import fetch_ijcnn1, fetch_protein_folds
 from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.sizes import Setup
+from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.models.dpmnl import DPMNLClassifier
 from bayesmargin.models.infinite_svc import InfiniteSVC
 from bayesmargin.plots import ACCENT, INK, PALE
-from bayesmargin.random import spawn_generators
 
 METHODS = {"gibbs": "Gibbs-iSVM", "ssgnht": "SSGNHT-iSVM"}
 MODELS = ("MNL", "linear SVM", "RBF-SVM", "dpMNL", "Gibbs-iSVM", "SSGNHT-iSVM")

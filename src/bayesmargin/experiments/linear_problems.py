@@ -8,13 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin import datasets
-from bayesmargin.beliefs import GaussianBelief
 from bayesmargin.experiments.sizes import Setup
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows.source import DenseSource, RowSource
 from bayesmargin.rows.sparse import SparseSource, canonical
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.targets.problem import Problem
 
 HIGGS_ACCURACY = 0.64  # of a linear model, which the synthetic labels are made to allow
 

@@ -7,9 +7,9 @@ import numpy as np
 from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.sizes import Setup
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.plots import ACCENT, INK, PALE
-from bayesmargin.smoothing import LARGEST_GAP, smoothed_hinge
-from bayesmargin.types import FloatArray
+from bayesmargin.validation.smoothing import LARGEST_GAP, smoothed_hinge
 
 KINKS = (-1.0, 1.0)
 WIDTHS = (0.6, 0.3, 0.15)

@@ -13,12 +13,12 @@ from bayesmargin.experiments.drawing import COLOURS, OURS, panels
 from bayesmargin.experiments.paper_samplers import thermostat
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.sizes import Setup
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.plots import ACCENT
-from bayesmargin.problem import Problem
-from bayesmargin.random import spawn_generators
 from bayesmargin.samplers import SSGLD, AugmentationGibbs, Sampler
 from bayesmargin.samplers.auto import Auto
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.problem import Problem
 from bayesmargin.validation.problems import synthetic_plane
 from bayesmargin.validation.quadrature import Reference, quadrature
 

@@ -10,9 +10,9 @@ from sklearn.metrics import f1_score
 from bayesmargin import MedLDAClassifier
 from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.experiments.topic_runs import METHODS, TopicRun, compile_methods
+from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.plots import ACCENT, INK
-from bayesmargin.random import spawn_generators
 
 COLOURS = {"ssgrld": ACCENT, "pa": "#2563eb", "gibbs": INK}
 NEAR = 0.02  # below the lower of two ends: what both have reached

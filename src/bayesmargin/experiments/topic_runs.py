@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
 from bayesmargin.experiments.clock import Stopwatch
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import minibatches
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.training import Training
-from bayesmargin.random import spawn_generators
-from bayesmargin.types import FloatArray, IntArray
 
 METHODS = {"ssgrld": "SSGRLD", "pa": "paMedLDA", "gibbs": "Gibbs MedLDA"}
 WORDS_A_DOCUMENT = 60

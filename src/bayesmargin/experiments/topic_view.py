@@ -9,8 +9,8 @@ from bayesmargin.experiments.drawing import panels
 from bayesmargin.experiments.results import Result, Verdict
 from bayesmargin.experiments.sizes import Setup
 from bayesmargin.experiments.topic_runs import newsgroups
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.plots import ACCENT, PALE
-from bayesmargin.types import FloatArray
 
 N_TOPICS, N_WORDS = 50, 10
 DOMINANT = 3  # times the third strongest topic: one or two stand out

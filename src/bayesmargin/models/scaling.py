@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import ScalingWarning
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.magnitude import LARGEST_LINEAR, require_size
 from bayesmargin.rows.files import FileRows
-from bayesmargin.types import FloatArray, IntArray
 
 LARGEST_OFFSET = 1e5  # of a column's mean, in its standard deviations
 LARGEST_OUTLIER = 1e4  # of a value, in the mean size of the others in its column

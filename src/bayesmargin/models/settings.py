@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.arguments import (
+from bayesmargin.foundation.arguments import (
     require_choice,
     require_count,
     require_flag,
     require_given,
     require_jobs,
 )
-from bayesmargin.progress import require_verbosity
+from bayesmargin.running.progress import require_verbosity
 from bayesmargin.samplers import (
     SGHMC,
     SSGLD,

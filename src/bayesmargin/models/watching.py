@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.progress import watched_rows
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.running.progress import watched_rows
 
 MOST_ROWS = 2000  # enough for a glance
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.report.frame import COLOURS, Frame, limits, picture, text_width
 from bayesmargin.report.markup import Markup, join, number, short, tag
-from bayesmargin.types import FloatArray
 
 MOST_POINTS = 160  # of a line
 LABEL = 26  # characters of a label beside a bar

@@ -10,11 +10,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.names import names_of
 from bayesmargin.models.medlda.diagnostics import diagnose, topic_traces
 from bayesmargin.models.medlda.understanding import top_words
-from bayesmargin.names import names_of
 from bayesmargin.report.held_out import HeldOut, forecast
-from bayesmargin.types import FloatArray
 
 KINDS = {
     "BayesianLinearSVC": "linear",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 MOST_ROWS = 50_000  # held-out rows that are forecast; more would hardly change a figure
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.types import FloatArray
 
 
 @dataclass(frozen=True)

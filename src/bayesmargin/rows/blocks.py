@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.rows.layout import (
     DenseRows,
     SparseRows,
@@ -20,7 +21,6 @@ from bayesmargin.rows.layout import (
     row_square_add,
     row_square_dot,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
 GATHERED_BYTES = 1 << 27  # up to here rows are copied into the order in which they are read

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
 
 HOW = "rows[index] takes an array of row numbers, a mask with a value for each row, or a slice"
 

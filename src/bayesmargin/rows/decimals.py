@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
+from bayesmargin.foundation.compiling import inner_jit
 
 EXTREME = 250  # exponents up to here give neither denormal nor infinite numbers
 MOST_DIGITS = 19  # that 64 bits always hold

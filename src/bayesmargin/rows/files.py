@@ -15,12 +15,12 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
-from bayesmargin.inputs import plain_labels
+from bayesmargin.foundation.types import IntArray
+from bayesmargin.inputs.checks import plain_labels
 from bayesmargin.rows.choosing import row_numbers
 from bayesmargin.rows.finite import require_finite, require_squares
 from bayesmargin.rows.readahead import read_ahead
 from bayesmargin.rows.sparse import SparseSource
-from bayesmargin.types import IntArray
 
 MEMORY = 256 << 20  # bytes for pieces of a file, unless the user says otherwise
 SHOWN = 6  # columns that the representation names

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements
+from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.rows.products import eight_products, four_products
-from bayesmargin.types import FloatArray, IntArray
 
 
 def row_dot(rows: Any, index: int, weights: FloatArray) -> float:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import learn_columns, listed
+from bayesmargin.inputs.names import learn_columns, listed
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.svmlight import SvmlightRows
 

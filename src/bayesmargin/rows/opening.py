@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compressed import OPENERS
+from bayesmargin.foundation.compressed import OPENERS
 from bayesmargin.rows.files import MEMORY, FileRows, NpyRows, mapped_array
 from bayesmargin.rows.parquet import ParquetRows
 from bayesmargin.rows.parquet_files import SUFFIXES

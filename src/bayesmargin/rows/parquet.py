@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.rows.files import BLOCK, FileRows
 from bayesmargin.rows.finite import all_finite, unusable
 from bayesmargin.rows.parquet_files import (
@@ -19,7 +20,6 @@ from bayesmargin.rows.parquet_files import (
     parquet_files,
     reading,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 CLUSTERS = 50  # row groups that a rough sample comes from
 

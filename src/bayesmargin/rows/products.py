@@ -1,6 +1,6 @@
 """Inner products side by side: one at a time each addition would wait for the one before."""
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
 
 
 @inner_borrowing_jit

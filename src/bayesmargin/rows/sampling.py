@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.rows.files import FileSource
 from bayesmargin.rows.source import RowSource
-from bayesmargin.types import IntArray
 
 
 def sampled(source: RowSource, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:

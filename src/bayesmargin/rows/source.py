@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 BLOCK_BYTES = 1 << 21  # about the size of a core's cache: a block is read from memory once
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.rows.source import BLOCK_BYTES
-from bayesmargin.types import FloatArray, IntArray
 
 DENSE_COLUMNS = 800  # up to here a full covariance is affordable, and whitened rows are dense
 

@@ -16,13 +16,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
-from bayesmargin.compiling import jit
-from bayesmargin.compressed import open_bytes
 from bayesmargin.errors import DataError
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.compressed import open_bytes
+from bayesmargin.foundation.storage import draws_folder
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.svmlight_text import Lines, read_lines
-from bayesmargin.storage import draws_folder
-from bayesmargin.types import IntArray
 
 LARGEST = float(np.nextafter(2.0**128 - 2.0**103, 0.0))  # finite when rounded to single precision
 ENTRY = np.dtype([("column", np.int32), ("value", np.float32)])

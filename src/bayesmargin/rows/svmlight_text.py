@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit, jit
 from bayesmargin.errors import DataError
+from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.rows.decimals import POWERS_OF_FIVE, read_decimal
-from bayesmargin.types import FloatArray, IntArray
 
 LARGEST_INDEX = 2**31 - 1
 NEWLINE, HASH, COLON = 10, 35, 58

@@ -1,13 +1,13 @@
 """Samplers: each a set of settings that an estimator's ``sampler=`` takes, by name or as object."""
 
-from bayesmargin.samplers.augmentation_settings import AugmentationGibbs
+from bayesmargin.samplers.augmentation import AugmentationGibbs
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
-from bayesmargin.samplers.friction_settings import SGHMC
-from bayesmargin.samplers.hamiltonian_settings import LangevinMC, SubgradientHMC
-from bayesmargin.samplers.langevin_settings import SSGLD
-from bayesmargin.samplers.random_walk_settings import AusterityMetropolis
-from bayesmargin.samplers.thermostat_settings import SSGNHT
+from bayesmargin.samplers.friction import SGHMC
+from bayesmargin.samplers.hamiltonian import LangevinMC, SubgradientHMC
+from bayesmargin.samplers.langevin import SSGLD
+from bayesmargin.samplers.random_walk import AusterityMetropolis
+from bayesmargin.samplers.thermostat import SSGNHT
 
 __all__ = [
     "SGHMC",

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.problem import Problem
 from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.samplers.hamiltonian_settings import SubgradientHMC
+from bayesmargin.samplers.hamiltonian import SubgradientHMC
 from bayesmargin.samplers.stochastic import TRAJECTORY
-from bayesmargin.samplers.thermostat_settings import SSGNHT
+from bayesmargin.samplers.thermostat import SSGNHT
 from bayesmargin.samplers.wide_start import is_wide
+from bayesmargin.targets.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesmargin.chains import ChainLike
-from bayesmargin.checks import SteinCheck
-from bayesmargin.problem import Problem
-from bayesmargin.target import Target
-from bayesmargin.types import FloatArray
+from bayesmargin.diagnostics.stein import SteinCheck
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import ChainLike
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import Target
 
 
 @dataclass

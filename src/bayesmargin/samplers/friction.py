@@ -1,36 +1,81 @@
-r"""SGHMC: stochastic subgradient Hamiltonian Monte Carlo with a fixed friction.
+"""Settings of SGHMC."""
 
-.. math:: r_{t+1} = r_t - h\,g(u_t) - h\,C r_t + N(0, 2h(C - \hat B) I),
-          \qquad u_{t+1} = u_t + h\,r_{t+1}
+from dataclasses import dataclass
 
-with friction :math:`C` and an estimate :math:`\hat B = h \hat V/2` of the diffusion that gradient
-noise adds (:math:`\hat V` its variance in each coordinate). With :math:`\hat B = 0` the temperature
-is too high by about :math:`hV/(2C)`.
-"""
+import numpy as np
 
-from typing import Any, NamedTuple
-
-from bayesmargin.compiling import implements
-from bayesmargin.samplers.injection import deviation_of
-from bayesmargin.state import advance
-from bayesmargin.target import estimate_gradient
+from bayesmargin.dynamics.friction import Friction
+from bayesmargin.dynamics.injection import Alike, Balanced, injected
+from bayesmargin.foundation.arguments import require_choice, require_positive, require_real
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.samplers.stochastic import StochasticSampler
 
 
-class Friction(NamedTuple):
-    """Compiled form of :class:`bayesmargin.samplers.SGHMC`."""
+@dataclass(frozen=True, kw_only=True)
+class SGHMC(StochasticSampler):
+    r"""Stochastic gradient Hamiltonian Monte Carlo with fixed friction.
 
-    step: float
-    friction: float
-    injection: Any
+    Parameters
+    ----------
+    step : float, optional
+        Step :math:`h`. Left out, 0.1 in whitened coordinates, less where kinks are coarse.
+    friction : float
+        Friction :math:`C`.
+    noise_estimate : float, optional
+        Estimate :math:`\hat B` of the diffusion by gradient noise, below ``friction``. Left out, it
+        is measured for every whitened coordinate before the chains start, and 0 in raw ones.
+    batch_size, control_variates, preconditioner, burn_in, thin
+        As for :class:`SSGNHT`.
 
+    Examples
+    --------
+    >>> from bayesmargin.samplers import SGHMC
+    >>> SGHMC(friction=2.0).friction
+    2.0
+    """
 
-@implements(advance, Friction, borrows=True)
-def friction_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    step = dynamics.step
-    estimate_gradient(target, state.position, rng, work)
-    keep = 1.0 - step * dynamics.friction
-    for j in range(state.position.shape[0]):
-        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
-        state.momentum[j] = keep * state.momentum[j] + kick
-        state.position[j] += step * state.momentum[j]
-    state.clock[0] += 1
+    friction: float = 1.0
+    noise_estimate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("preconditioner", self.preconditioner, ("hessian", None))
+        require_positive(friction=self.friction)
+        require_real(noise_estimate=self.noise_estimate)
+        given = self.noise_estimate
+        if given is not None and not 0.0 <= given < self.friction:
+            raise ValueError(
+                f"noise_estimate={given!r} is not allowed: it lies in "
+                f"[0, friction={self.friction!r})"
+            )
+
+    def default_step(self) -> float:
+        """First order in the step: half of the thermostat's."""
+        return 0.1
+
+    def relaxation(self, step: float) -> float:
+        """Underdamped dynamics of unit curvature forgets in about ``2C/h`` iterations."""
+        return 2.0 * max(self.friction, 1.0 / self.friction) / step
+
+    def temperature(
+        self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
+    ) -> float:
+        """Gradient noise that the estimate leaves out heats by ``h V / (2 C)``."""
+        wanted = 2.0 * step * self.friction
+        taken = wanted - np.mean(np.square(self._injection(step, known).deviation))
+        return float(1.0 + (step**2 * noise - taken) / wanted)
+
+    def step_error(self, step: float) -> float:
+        r"""Variance :math:`1/(1 - h^2/(4 - 2hC))` of a unit Gaussian, less one."""
+        room = 4.0 - 2.0 * step * self.friction
+        return step**2 / (room - step**2) if room > step**2 else np.inf
+
+    def _injection(self, step: float, noise: FloatArray | None) -> Alike | Balanced:
+        wanted = 2.0 * step * self.friction
+        if self.noise_estimate is not None:
+            return injected(wanted - 2.0 * step * self.noise_estimate, step, None)
+        return injected(wanted, step, noise)
+
+    def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Friction:
+        """Compiled dynamics for a given step and gradient noise."""
+        return Friction(float(step), float(self.friction), self._injection(step, noise))

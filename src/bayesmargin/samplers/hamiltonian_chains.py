@@ -6,27 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.exact import exact_target, require_finite, safe_radius, unit_anchor
-from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.arguments import require_choice, require_length, require_positive, require_real
-from bayesmargin.chains import Chain, collected, run_chains
-from bayesmargin.problem import Problem
-from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.samplers.crossing import Crossing, own_scratch
-from bayesmargin.samplers.hamiltonian import (
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.exact import exact_target, require_finite, safe_radius, unit_anchor
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.targets import PreparedTarget
+from bayesmargin.dynamics.crossing import Crossing, own_scratch
+from bayesmargin.dynamics.hamiltonian import (
     STEP,
     Hamiltonian,
     energy_in_reach,
     freeze_step,
     hamiltonian_state,
 )
+from bayesmargin.dynamics.options import lag_to_watch
+from bayesmargin.foundation.arguments import (
+    require_choice,
+    require_length,
+    require_positive,
+    require_real,
+)
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import Chain, collected, run_chains
+from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.mass import given_mass, mass_factor
-from bayesmargin.samplers.options import lag_to_watch
 from bayesmargin.samplers.stochastic import around
-from bayesmargin.target import Target, workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import Target, workspace
 
 MASSES = ("anchor", "dense", "diagonal", "identity")
 WINDOWS = (100, 150, 300)  # iterations whose draws estimate a mass, one after another

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmargin.anchor.stiffness import stiffest
-from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.anchor.wide import WideAnchor, fit_wide_anchor
-from bayesmargin.anchor.wide_order import by_class, interleaved
-from bayesmargin.anchor.wide_targets import wide_states, wide_target
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.coordinates import Scaled
-from bayesmargin.problem import Problem
+from bayesmargin.approximation.stiffness import stiffest
+from bayesmargin.approximation.targets import PreparedTarget
+from bayesmargin.approximation.wide import WideAnchor, fit_wide_anchor
+from bayesmargin.approximation.wide_order import by_class, interleaved
+from bayesmargin.approximation.wide_targets import wide_states, wide_target
+from bayesmargin.dynamics.lazy import LazyDynamics, LazyState, lazy_record, lazy_state
+from bayesmargin.dynamics.lazy_jumps import Flow, OwnEuler, SharedEuler
+from bayesmargin.dynamics.steps import Constant
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.samplers.base import Ensemble
-from bayesmargin.samplers.lazy import LazyDynamics, LazyState, lazy_record, lazy_state
-from bayesmargin.samplers.lazy_jumps import Flow, OwnEuler, SharedEuler
 from bayesmargin.samplers.wide import Advance, WideChain, description, unscaled, wide_ensemble
 from bayesmargin.samplers.wide_watch import watch
-from bayesmargin.steps import Constant
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.coordinates import Scaled
+from bayesmargin.targets.problem import Problem
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.types import FloatArray
 
 
 def given_mass(mass: Any) -> FloatArray:

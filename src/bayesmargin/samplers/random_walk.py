@@ -1,102 +1,148 @@
-r"""Random-walk Metropolis whose acceptance test stops early: the austerity test.
+"""Settings of random-walk Metropolis with the austerity test."""
 
-A proposal :math:`w' = w + \sigma\nu` is accepted when the mean of
-:math:`l_d = \log\psi_d(w') - \log\psi_d(w)` over all :math:`D` rows exceeds
-
-.. math:: \mu_0 = \tfrac{1}{D} \log\left[ u\,p_0(w)/p_0(w') \right], \qquad u \sim U(0, 1).
-
-Rows are read in batches without replacement until a t-test on their mean, with the correction for
-a finite population, is sure to within :math:`\epsilon`. With :math:`\epsilon = 0` every row is read
-and the sampler is plain Metropolis, decision for decision.
-"""
-
-import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from bayesmargin.compiling import implements, inner_jit
-from bayesmargin.coordinates import to_weights
-from bayesmargin.copying import copy_vector
-from bayesmargin.priors import prior_energy
-from bayesmargin.state import advance
-from bayesmargin.target import row_log_psi, set_working
-from bayesmargin.types import FloatArray
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.exact import complete_target, require_finite
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.row_states import row_states
+from bayesmargin.approximation.targets import PreparedTarget, anchored_target
+from bayesmargin.dynamics.base import initial_state
+from bayesmargin.dynamics.random_walk import AusterityWalk, critical_values
+from bayesmargin.foundation.arguments import (
+    require_choice,
+    require_count,
+    require_length,
+    require_positive,
+    require_real,
+)
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import Chain
+from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.stochastic import around
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import workspace
+
+OPTIMAL_SCALE = 2.38  # times n^-1/2: the best random walk on a unit Gaussian of n dimensions
 
 
-class AusterityWalk(NamedTuple):
-    """Compiled form of :class:`bayesmargin.samplers.AusterityMetropolis`.
+@dataclass(frozen=True, kw_only=True)
+class AusterityMetropolis(Sampler):
+    r"""Random-walk Metropolis with the sequential test of Korattikara, Chen and Welling (2014).
 
-    ``critical[k]`` is the absolute value of t beyond which the test stops after ``k + 1`` batches.
+    Parameters
+    ----------
+    step : float, optional
+        Standard deviation :math:`\sigma` of a proposal, in the coordinates of the preconditioner.
+        Left out, :math:`2.38/\sqrt{n}` in whitened coordinates.
+    epsilon : float
+        Error allowed to one t-test, in [0, 1); 0 reads all rows and is exact. The error of a whole
+        decision is larger when the two sides are close, since the test is repeated.
+    batch_size : int
+        Rows that each stage of the test adds.
+    minimum : int
+        Rows before equal log ratios may decide.
+    preconditioner : {"hessian", None}
+        Coordinates: whitened by the anchor, or raw (the published form, which needs a step).
+    burn_in, thin : int, optional
+        Iterations discarded, and between draws. Left out, chosen from R-hat and ESS.
+
+    Examples
+    --------
+    >>> from bayesmargin.samplers import AusterityMetropolis
+    >>> AusterityMetropolis(step=0.1, preconditioner=None, epsilon=0.0).batch_size
+    500
     """
 
-    scale: float
-    batch: int
-    critical: FloatArray
-    minimum: int
+    step: float | None = None
+    epsilon: float = 0.01
+    batch_size: int = 500
+    minimum: int = 1000
+    preconditioner: str | None = "hessian"
+    burn_in: int | None = None
+    thin: int | None = None
 
+    def __post_init__(self) -> None:
+        require_positive(step=self.step)
+        require_count("batch_size", self.batch_size, 1)
+        require_count("minimum", self.minimum, 1)
+        require_length(self.burn_in, self.thin)
+        require_choice("preconditioner", self.preconditioner, ("hessian", None))
+        require_real(epsilon=self.epsilon)
+        if not 0.0 <= self.epsilon < 1.0:
+            raise ValueError(f"epsilon={self.epsilon!r} is not allowed: it lies in [0, 1)")
+        if self.preconditioner is None and self.step is None:
+            raise ValueError("preconditioner=None needs a step: raw coordinates have no scale")
 
-def critical_values(n_rows: int, batch: int, epsilon: float) -> FloatArray:
-    """Quantiles of Student's t that end the test after each batch; infinite for ``epsilon = 0``."""
-    counts = np.minimum(np.arange(1, -(-n_rows // batch) + 1) * batch, n_rows)
-    if epsilon == 0.0:
-        return np.full(counts.size, np.inf)
-    return np.asarray(stats.t.isf(epsilon, np.maximum(counts - 1, 1)), dtype=float)
+    def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Prepare the target and place one chain a generator on it."""
+        require_finite(problem)
+        whiten = self.preconditioner == "hessian"
+        anchor = fit_anchor(problem, generators[-1]) if whiten else None
+        return self._place(problem, generators, anchor)
 
+    def _prepare(
+        self, problem: Problem, anchor: GaussianAnchor | None, rng: np.random.Generator
+    ) -> PreparedTarget:
+        if anchor is None:
+            return complete_target(problem, rng.permutation(problem.source.n_rows))
+        return anchored_target(
+            problem,
+            anchor,
+            row_states(problem, anchor),
+            problem.source.n_rows,
+            1.0,
+            rng,
+            control_variates=False,
+            row_type=np.float64,
+        )
 
-@inner_jit
-def sequential_test(dynamics, target, now, proposed, threshold, first, work):  # type: ignore[no-untyped-def]
-    """Whether the mean log ratio exceeds ``threshold``, and how many rows it took to say so.
+    def _place(
+        self,
+        problem: Problem,
+        generators: Sequence[np.random.Generator],
+        anchor: GaussianAnchor | None,
+    ) -> Ensemble:
+        prepared = self._prepare(problem, anchor, generators[-1])
+        size, n_rows = problem.n_weights, problem.source.n_rows
+        batch = min(self.batch_size, n_rows)
+        scale = self.step or OPTIMAL_SCALE / np.sqrt(size)
+        dynamics = AusterityWalk(
+            float(scale), batch, critical_values(n_rows, batch, self.epsilon), self.minimum
+        )
+        chains = []
+        for rng in generators[:-1]:
+            position = rng.standard_normal(size) * (1.0 if anchor else 0.0)
+            state = initial_state(position, rng, 0.0)
+            work = workspace(prepared.target, np.float64)
+            chains.append(Chain(dynamics, prepared.target, state, work, rng))
 
-    Rows were shuffled once; they are read in order from row ``first`` on, round the end.
-    """
-    n_rows = target.strata.start[-1]
-    total, squares = 0.0, 0.0
-    count, k, index = 0, 0, first
-    while True:
-        for _ in range(min(dynamics.batch, n_rows - count)):
-            after = row_log_psi(target.hinge, target.rows, index, proposed, work)
-            change = after - row_log_psi(target.hinge, target.rows, index, now, work)
-            total += change
-            squares += change * change
-            count += 1
-            index += 1
-            if index == n_rows:
-                index = 0
-        mean = total / count
-        if count == n_rows:
-            return mean > threshold, count
-        variance = max(0.0, squares / count - mean * mean) * count / max(1, count - 1)
-        remaining = 1.0 - (count - 1.0) / (n_rows - 1.0)
-        error = math.sqrt(variance / count * remaining)
-        # Equal ratios (no margin active) say nothing about rows still unread, unless many agree.
-        informative = error > 0.0 or count >= dynamics.minimum
-        critical = dynamics.critical[k]
-        if informative and critical < np.inf and abs(mean - threshold) > critical * error:
-            return mean > threshold, count
-        k += 1
+        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
+            assert anchor is not None
+            moved = anchor if positions is None else around(anchor, prepared, positions)
+            return self._place(problem, generators, moved)
 
+        def facts(trace: FloatArray) -> dict[str, Any]:
+            return {
+                "acceptance": float(trace[..., 1].mean()),
+                "rows_read": float(trace[..., 0].mean()),
+            }
 
-@implements(advance, AusterityWalk)
-def austerity_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    size = state.position.shape[0]
-    proposal = work.gradient
-    for j in range(size):
-        proposal[j] = state.position[j] + dynamics.scale * rng.standard_normal()
-    to_weights(target.coordinates, state.position, work.weights)
-    to_weights(target.coordinates, proposal, work.data)
-    n_rows = target.strata.start[-1]
-    before, after = prior_energy(target.prior, work.weights), prior_energy(target.prior, work.data)
-    threshold = (math.log(1.0 - rng.random()) + after - before) / n_rows
-    first = int(rng.random() * n_rows)
-    now, proposed = work.working, work.prior
-    set_working(work.weights, now)
-    set_working(work.data, proposed)
-    accept, count = sequential_test(dynamics, target, now, proposed, threshold, first, work)
-    if accept:
-        copy_vector(proposal, state.position)
-    # The trace averages these two: the acceptance rate and the share of the rows that was read.
-    state.friction[0] = 1.0 if accept else 0.0
-    state.momentum[:] = math.sqrt(count / n_rows)
-    state.clock[0] += 1
+        pace = max(1, round(1.5 * size * (OPTIMAL_SCALE / scale / np.sqrt(size)) ** 2))
+        return Ensemble(
+            chains=chains,
+            weights=prepared.weights,
+            thin=self.thin or pace,
+            warmup=50 * pace if self.burn_in is None else self.burn_in,
+            adaptive=self.thin is None and self.burn_in is None,
+            info={"sampler": type(self).__name__, "step": float(scale), "epsilon": self.epsilon},
+            target=prepared.target,
+            facts=facts,
+            restart=restart if anchor else None,
+            exact=self.epsilon == 0.0,
+            raw=anchor is None,
+        )

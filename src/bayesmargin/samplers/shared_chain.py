@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor.contrasts import SharedPart
-from bayesmargin.chains import Chain
-from bayesmargin.coordinates import Rotated, weights_from
-from bayesmargin.samplers.thermostat import CentredThermostat
-from bayesmargin.types import FloatArray
+from bayesmargin.approximation.contrasts import SharedPart
+from bayesmargin.dynamics.thermostat import CentredThermostat
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import Chain
+from bayesmargin.targets.coordinates import Rotated, weights_from
 
 
 class Blocks:

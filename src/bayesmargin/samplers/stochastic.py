@@ -9,30 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor import fit_anchor
-from bayesmargin.anchor.contrasts import shared_part, without_shared_part
-from bayesmargin.anchor.gaussian import GaussianAnchor
-from bayesmargin.anchor.rowstates import row_states
-from bayesmargin.anchor.screening import SCREEN
-from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, anchored_target, plain_target
-from bayesmargin.arguments import (
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.contrasts import shared_part, without_shared_part
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.row_states import row_states
+from bayesmargin.approximation.screening import SCREEN
+from bayesmargin.approximation.targets import (
+    ROW_TYPE,
+    PreparedTarget,
+    anchored_target,
+    plain_target,
+)
+from bayesmargin.diagnostics.stein import gradient_variances
+from bayesmargin.dynamics.base import initial_state
+from bayesmargin.foundation.arguments import (
     require_choice,
     require_counts,
     require_flag,
     require_length,
     require_positive,
 )
-from bayesmargin.beliefs import Belief
-from bayesmargin.chains import Chain
-from bayesmargin.checks import gradient_variances
-from bayesmargin.coordinates import n_positions
-from bayesmargin.problem import Problem
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.moments import Belief
+from bayesmargin.running.chains import Chain
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.shared_chain import SharedChain, blocks_of
 from bayesmargin.samplers.wide_start import is_wide, start_wide
-from bayesmargin.state import initial_state
-from bayesmargin.target import workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.coordinates import n_positions
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import workspace
 
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one scale

@@ -1,104 +1,84 @@
-r"""SSGNHT: stochastic subgradient Nose-Hoover thermostat.
+"""Settings of SSGNHT."""
 
-Position :math:`u \in R^n`, momentum :math:`r`, thermostat :math:`\xi`, diffusion :math:`A`:
+from dataclasses import dataclass
+from typing import Any
 
-.. math:: du = r\,dt, \qquad dr = -g\,dt - \xi r\,dt + \sqrt{2A}\,dW,
-          \qquad d\xi = (r \cdot r / n - 1)\,dt
+from bayesmargin.dynamics.injection import injected
+from bayesmargin.dynamics.thermostat import (
+    CentredThermostat,
+    EulerThermostat,
+    SymmetricThermostat,
+)
+from bayesmargin.foundation.arguments import require_choice, require_positive
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.samplers.stochastic import STRIDE, StochasticSampler
 
-which leaves :math:`e^{-U(u)} N(r; 0, I)\, e^{-n(\xi - A)^2/2}` invariant. Gradient noise of
-variance :math:`V` per coordinate is absorbed by :math:`\xi`, which settles at :math:`A + hV/2`: the
-shift tells how noisy the gradients are while the chain runs.
-
-Three integrators with one gradient a step: the Euler scheme of the original papers (first order),
-the symmetric splitting SSI (second order), and the splitting kick, drift, friction and noise, drift
-(BAOAB). The last is of second order too, but where the energy is quadratic the law of its positions
-is exact whatever the step. So it bears steps three times as long in wide problems, where nearly all
-rows are read; elsewhere kinks and the noise of batches allow neither more than the other.
-"""
-
-import math
-from typing import Any, NamedTuple
-
-from bayesmargin.compiling import implements, inner_borrowing_jit
-from bayesmargin.samplers.injection import deviation_of
-from bayesmargin.state import State, advance
-from bayesmargin.target import estimate_gradient
-from bayesmargin.types import FloatArray
+INTEGRATORS: dict[str, Any] = {
+    "ssi": SymmetricThermostat,
+    "baoab": CentredThermostat,
+    "euler": EulerThermostat,
+}
+DEFAULT_STEPS = {"ssi": 0.25, "baoab": 0.25, "euler": 0.05}
+LONG_STEP = 0.7  # which "baoab" bears where nearly all rows are read
 
 
-class SymmetricThermostat(NamedTuple):
-    """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="ssi"``."""
+@dataclass(frozen=True, kw_only=True)
+class SSGNHT(StochasticSampler):
+    r"""Stochastic subgradient Nose-Hoover thermostat: a friction that absorbs gradient noise.
 
-    step: float
-    injection: Any
+    Parameters
+    ----------
+    step : float, optional
+        Step :math:`h`. Left out, 0.25 in whitened coordinates, less where kinks are coarse.
+    integrator : {"ssi", "baoab", "euler"}
+        Symmetric splitting of second order, the splitting whose positions are exact for quadratic
+        energies, or the Euler scheme of the original papers.
+    diffusion : float
+        Injected noise :math:`A`; the mean of the thermostat when gradients are exact.
+    batch_size, control_variates, preconditioner, burn_in, thin
+        As for :class:`SSGLD`; ``preconditioner`` is ``"hessian"`` or None.
 
+    Examples
+    --------
+    >>> from bayesmargin.samplers import SSGNHT
+    >>> SSGNHT(integrator="euler", step=0.05).diffusion
+    1.0
+    """
 
-class CentredThermostat(NamedTuple):
-    """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="baoab"``."""
+    integrator: str = "ssi"
+    diffusion: float = 1.0
 
-    step: float
-    injection: Any
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("integrator", self.integrator, tuple(INTEGRATORS))
+        require_choice("preconditioner", self.preconditioner, ("hessian", None))
+        require_positive(diffusion=self.diffusion)
 
+    @property
+    def diffusion_level(self) -> float:
+        """Where the thermostat of a new chain starts."""
+        return self.diffusion
 
-class EulerThermostat(NamedTuple):
-    """Compiled form of :class:`bayesmargin.samplers.SSGNHT` with ``integrator="euler"``."""
+    def default_step(self) -> float:
+        """A quarter for the splittings; kinks and gradient noise forbid more, of either."""
+        return DEFAULT_STEPS[self.integrator]
 
-    step: float
-    injection: Any
+    def wide_step(self) -> float:
+        """Default step of a wide problem before its kinks are looked at."""
+        return STRIDE * LONG_STEP if self.integrator == "baoab" else super().wide_step()
 
+    def relaxation(self, step: float) -> float:
+        """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""
+        return 2.0 * max(self.diffusion, 1.0 / self.diffusion) / step
 
-@inner_borrowing_jit
-def temperature(momentum: FloatArray) -> float:
-    """Kinetic temperature ``r.r / n``; one when the chain is at equilibrium."""
-    total = 0.0
-    for j in range(momentum.shape[0]):
-        total += momentum[j] * momentum[j]
-    return total / momentum.shape[0]
+    def temperature(
+        self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
+    ) -> float:
+        """The thermostat holds the kinetic temperature, whatever the noise."""
+        return float(trace[..., 0].mean())
 
-
-@inner_borrowing_jit
-def _drift(state: State, duration: float) -> None:
-    for j in range(state.position.shape[0]):
-        state.position[j] += duration * state.momentum[j]
-    state.friction[0] += duration * (temperature(state.momentum) - 1.0)
-
-
-@implements(advance, SymmetricThermostat, borrows=True)
-def symmetric_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    step = dynamics.step
-    _drift(state, 0.5 * step)
-    estimate_gradient(target, state.position, rng, work)
-    damping = math.exp(-0.5 * step * state.friction[0])
-    for j in range(state.momentum.shape[0]):
-        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
-        state.momentum[j] = damping * (damping * state.momentum[j] + kick)
-    _drift(state, 0.5 * step)
-    state.clock[0] += 1
-
-
-@implements(advance, CentredThermostat, borrows=True)
-def centred_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    step = dynamics.step
-    estimate_gradient(target, state.position, rng, work)
-    for j in range(state.momentum.shape[0]):
-        state.momentum[j] -= step * work.gradient[j]
-    damping = math.exp(-0.5 * step * state.friction[0])
-    _drift(state, 0.5 * step)
-    for j in range(state.momentum.shape[0]):
-        kick = deviation_of(dynamics.injection, j) * rng.standard_normal()
-        state.momentum[j] = damping * (damping * state.momentum[j] + kick)
-    _drift(state, 0.5 * step)
-    state.clock[0] += 1
-
-
-@implements(advance, EulerThermostat, borrows=True)
-def euler_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    step = dynamics.step
-    estimate_gradient(target, state.position, rng, work)
-    for j in range(state.momentum.shape[0]):
-        friction = step * state.friction[0] * state.momentum[j]
-        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
-        state.momentum[j] += kick - friction
-        state.position[j] += step * state.momentum[j]
-    state.friction[0] += step * (temperature(state.momentum) - 1.0)
-    state.clock[0] += 1
+    def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Any:
+        """Compiled dynamics for a given step and gradient noise, whose mean is the thermostat's."""
+        surplus = None if noise is None else noise - noise.mean()
+        injection = injected(2.0 * self.diffusion * step, step, surplus)
+        return INTEGRATORS[self.integrator](float(step), injection)

@@ -1,8 +1,8 @@
 """Chains on a wide problem: full draws go to a store, a few coordinates are watched.
 
 A wide chain shows the supervisor what :mod:`bayesmargin.samplers.wide_watch` takes from its
-position, and writes its draws, as weights in single precision, to where :mod:`bayesmargin.storage`
-puts them.
+position, and writes its draws, as weights in single precision, to where
+:mod:`bayesmargin.foundation.storage` puts them.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.anchor.wide import WideAnchor
-from bayesmargin.anchor.wide_order import by_class, interleaved
-from bayesmargin.chains import TRACE_NAMES, Recorded, equally_weighted, record
-from bayesmargin.coordinates import fill_weights, positions_from
+from bayesmargin.approximation.targets import PreparedTarget
+from bayesmargin.approximation.wide import WideAnchor
+from bayesmargin.approximation.wide_order import by_class, interleaved
+from bayesmargin.dynamics.base import State
+from bayesmargin.dynamics.thermostat import CentredThermostat
 from bayesmargin.errors import DivergenceError
+from bayesmargin.foundation.storage import DrawStore, Moments
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import TRACE_NAMES, Recorded, equally_weighted, record
 from bayesmargin.samplers.base import Ensemble
-from bayesmargin.samplers.thermostat import CentredThermostat
 from bayesmargin.samplers.wide_common import CommonPart
 from bayesmargin.samplers.wide_watch import Watch
-from bayesmargin.state import State
-from bayesmargin.storage import DrawStore, Moments
-from bayesmargin.target import Workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.coordinates import fill_weights, positions_from
+from bayesmargin.targets.rows import Workspace
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler
@@ -115,7 +115,7 @@ def recorder(
     rng: np.random.Generator,
     common: CommonPart | None = None,
 ) -> Advance:
-    """The compiled loop of :func:`bayesmargin.chains.record`; one draw at a time if ``common``."""
+    """The loop of :func:`~bayesmargin.running.chains.record`; a draw at a time if ``common``."""
     kick = 0.5 * dynamics.step if isinstance(dynamics, CentredThermostat) else 0.0
 
     def advance(positions: FloatArray, trace: FloatArray, thin: int) -> int:

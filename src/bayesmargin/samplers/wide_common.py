@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from bayesmargin.anchor.targets import PreparedTarget
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.coordinates import Scaled, Sheared
-from bayesmargin.problem import Problem
-from bayesmargin.target import InterleavedHinge
-from bayesmargin.types import FloatArray
+from bayesmargin.approximation.targets import PreparedTarget
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.targets.coordinates import Scaled, Sheared
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import InterleavedHinge
 
 
 class CommonPart:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesmargin.anchor.stiffness import stiffest
-from bayesmargin.anchor.targets import ROW_TYPE, PreparedTarget, plain_target
-from bayesmargin.anchor.wide import STIFF, WideAnchor, fit_wide_anchor
-from bayesmargin.anchor.wide_targets import (
+from bayesmargin.approximation.stiffness import stiffest
+from bayesmargin.approximation.targets import ROW_TYPE, PreparedTarget, plain_target
+from bayesmargin.approximation.wide import STIFF, WideAnchor, fit_wide_anchor
+from bayesmargin.approximation.wide_targets import (
     WideStates,
     wide_coordinates,
     wide_states,
     wide_target,
 )
-from bayesmargin.problem import Problem
+from bayesmargin.dynamics.base import initial_state
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
@@ -31,9 +31,9 @@ from bayesmargin.samplers.wide import (
 )
 from bayesmargin.samplers.wide_common import common_part
 from bayesmargin.samplers.wide_watch import watch
-from bayesmargin.state import initial_state
-from bayesmargin.target import InterleavedHinge, workspace
-from bayesmargin.target_separate import SeparateHinge
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import InterleavedHinge, workspace
+from bayesmargin.targets.separate import SeparateHinge
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 WATCHED = 256  # figures of a draw whose R-hat and ESS steer the run
 MOST_CLASSES = WATCHED // 2  # whose differences are among them

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
 
 State = Callable[[], tuple[Any, list[np.ndarray]]]
 

@@ -56,8 +56,8 @@ def check_model(model: Any) -> None:
 
 
 def _linear(model: Any, features: int, n_classes: int) -> None:
-    from bayesmargin.calibration import BinaryLink, MulticlassLink
-    from bayesmargin.diagnostics import Diagnostics
+    from bayesmargin.calibration.maps import BinaryLink, MulticlassLink
+    from bayesmargin.diagnostics.convergence import Diagnostics
     from bayesmargin.models.settings import check_linear_settings
     from bayesmargin.posterior import Posterior
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from bayesmargin.arguments import require_positive
-from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.foundation.arguments import require_positive
+from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.saving.fingerprint import data_fingerprint, settings_fingerprint
 
 _complete: ContextVar[list[Checkpoint] | None] = ContextVar("complete", default=None)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import bayesmargin
 from bayesmargin.errors import SavedModelError
+from bayesmargin.foundation.storage import DRAW_TYPE, MEMORY_LIMIT, draw_array
 from bayesmargin.saving.codec import Decoder, Encoder, Place, whole
 from bayesmargin.saving.consistency import check_model
 from bayesmargin.saving.files import (
@@ -28,7 +29,6 @@ from bayesmargin.saving.layouts import LAYOUTS
 from bayesmargin.saving.netcdf import fit, write_netcdf
 from bayesmargin.saving.places import MANIFEST, hindrance
 from bayesmargin.saving.whitelist import ESTIMATORS
-from bayesmargin.storage import DRAW_TYPE, MEMORY_LIMIT, draw_array
 
 FORMAT = 1
 DRAWS = "posterior.nc"

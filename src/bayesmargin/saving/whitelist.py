@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 ESTIMATORS = {
-    "BayesianLinearSVC": "bayesmargin.models.linear_svc",
+    "BayesianLinearSVC": "bayesmargin.models.linear.classifier",
     "DPMNLClassifier": "bayesmargin.models.dpmnl.classifier",
     "InfiniteSVC": "bayesmargin.models.infinite_svc.classifier",
     "MedLDAClassifier": "bayesmargin.models.medlda.classifier",
@@ -41,16 +41,16 @@ _MEDLDA, _INFINITE, _DPMNL = "models.medlda", "models.infinite_svc", "models.dpm
 
 CLASSES: dict[str, Entry] = {
     **_entries("samplers.auto", "Auto"),
-    **_entries("samplers.langevin_settings", "SSGLD"),
-    **_entries("samplers.thermostat_settings", "SSGNHT"),
-    **_entries("samplers.friction_settings", "SGHMC"),
-    **_entries("samplers.hamiltonian_settings", "SubgradientHMC", "LangevinMC"),
-    **_entries("samplers.augmentation_settings", "AugmentationGibbs"),
-    **_entries("samplers.random_walk_settings", "AusterityMetropolis"),
-    **_entries("steps", "Constant", "Polynomial", "Unscaled", "AdaGrad", "RMSprop"),
-    **_entries("beliefs", "GaussianBelief", "LaplaceBelief"),
-    **_entries("calibration", "BinaryLink", "MulticlassLink"),
-    **_entries("diagnostics", "Diagnostics"),
+    **_entries("samplers.langevin", "SSGLD"),
+    **_entries("samplers.thermostat", "SSGNHT"),
+    **_entries("samplers.friction", "SGHMC"),
+    **_entries("samplers.hamiltonian", "SubgradientHMC", "LangevinMC"),
+    **_entries("samplers.augmentation", "AugmentationGibbs"),
+    **_entries("samplers.random_walk", "AusterityMetropolis"),
+    **_entries("dynamics.steps", "Constant", "Polynomial", "Unscaled", "AdaGrad", "RMSprop"),
+    **_entries("priors.moments", "GaussianBelief", "LaplaceBelief"),
+    **_entries("calibration.maps", "BinaryLink", "MulticlassLink"),
+    **_entries("diagnostics.convergence", "Diagnostics"),
     "Posterior": Entry(
         "bayesmargin.posterior", "Posterior", ("_draws", "dims", "coords", "attrs")
     ),

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import listed
+from bayesmargin.inputs.names import listed
 from bayesmargin.tables.column_kinds import (
     Column,
     as_numbers,

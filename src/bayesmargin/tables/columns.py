@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import listed
+from bayesmargin.inputs.names import listed
 from bayesmargin.tables.csv_files import refuse_twins
 from bayesmargin.tables.table import Reading, Table, brief, clean_labels, count
 

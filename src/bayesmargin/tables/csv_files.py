@@ -13,8 +13,8 @@ from shlex import quote
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.inputs import is_number
-from bayesmargin.names import listed
+from bayesmargin.inputs.checks import is_number
+from bayesmargin.inputs.names import listed
 from bayesmargin.tables.dialect import (
     SEPARATORS,
     separator_of,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesmargin.compressed import open_bytes
 from bayesmargin.errors import DataError
+from bayesmargin.foundation.compressed import open_bytes
 from bayesmargin.tables.labels import whole_numbers
 from bayesmargin.tables.table import Table, count
 from bayesmargin.tables.text import decoded, split_lines

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import listed
+from bayesmargin.inputs.names import listed
 from bayesmargin.tables.matrices import load_npy
 from bayesmargin.tables.table import Table, clean_labels, count
 from bayesmargin.tables.text import decoded, split_lines

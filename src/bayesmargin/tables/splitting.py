@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.random import spawn_generators
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import IntArray
 
 
 def split_rows(labels: Any, share: float, seed: int) -> tuple[IntArray, IntArray]:

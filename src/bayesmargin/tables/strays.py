@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
-from bayesmargin.names import listed
+from bayesmargin.inputs.names import listed
 from bayesmargin.tables.table import count
 
 FEWEST_NUMBERS = 20  # different ones, from which a column is one of numbers

@@ -1,7 +1,8 @@
 """Evidence that a sampler is right: references, tests and figures, for ours and for yours.
 
 Every test takes a :class:`~bayesmargin.samplers.Sampler` or a *transition*: a function that, given
-a :class:`~bayesmargin.problem.Problem`, returns a kernel ``kernel(weights, rng) -> weights``.
+a :class:`~bayesmargin.targets.problem.Problem`, returns a kernel
+``kernel(weights, rng) -> weights``.
 
 * :func:`quadrature`: moments of a posterior in one to three dimensions, by integration.
 * :func:`geweke_test`: joint draws of weights and labels from two simulators that must agree.

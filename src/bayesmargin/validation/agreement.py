@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.diagnostics import effective_sample_size
-from bayesmargin.types import FloatArray
+from bayesmargin.diagnostics.convergence import effective_sample_size
+from bayesmargin.foundation.types import FloatArray
 
 
 def monte_carlo_error(draws: FloatArray) -> tuple[FloatArray, FloatArray]:

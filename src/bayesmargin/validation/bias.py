@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.chains import TRACE_NAMES, record
-from bayesmargin.problem import Problem
+from bayesmargin.dynamics.base import initial_state
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import TRACE_NAMES, record
 from bayesmargin.samplers import Sampler
 from bayesmargin.samplers.stochastic import StochasticSampler
-from bayesmargin.state import initial_state
-from bayesmargin.target import working_type, workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import working_type, workspace
 from bayesmargin.validation.agreement import monte_carlo_error
 from bayesmargin.validation.kernels import Transition, as_transition, plain_target, run_kernel
 from bayesmargin.validation.quadrature import quadrature

@@ -15,9 +15,9 @@ import numpy as np
 from scipy import stats
 
 from bayesmargin.errors import ConvergenceWarning
-from bayesmargin.problem import Problem
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.samplers import Sampler
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.targets.problem import Problem
 from bayesmargin.validation.joint import draw_joint
 from bayesmargin.validation.kernels import (
     Kernel,

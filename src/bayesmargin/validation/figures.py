@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.validation.bias import BiasCurve
 from bayesmargin.validation.calibration import CalibrationRanks
 from bayesmargin.validation.geweke import GewekeResult

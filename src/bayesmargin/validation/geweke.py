@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from bayesmargin.diagnostics import effective_sample_size
+from bayesmargin.diagnostics.convergence import effective_sample_size
 from bayesmargin.errors import ConvergenceWarning
-from bayesmargin.problem import Problem
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.samplers import Sampler
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.targets.problem import Problem
 from bayesmargin.validation.agreement import monte_carlo_error
 from bayesmargin.validation.joint import draw_joint, draw_labels, label_problems
 from bayesmargin.validation.kernels import Transition, as_transition

@@ -11,9 +11,9 @@ import itertools
 
 import numpy as np
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.targets.problem import Problem
 from bayesmargin.validation.kernels import with_label
 
 CHUNK = 20_000

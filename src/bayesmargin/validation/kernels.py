@@ -11,10 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.anchor.exact import complete_target
-from bayesmargin.anchor.targets import plain_target
-from bayesmargin.chains import TRACE_NAMES, record
-from bayesmargin.problem import Problem
+from bayesmargin.approximation.exact import complete_target
+from bayesmargin.approximation.targets import plain_target
+from bayesmargin.augmentation.mixing import gibbs_work
+from bayesmargin.augmentation.multiclass import record_sweeps, refresh_scores
+from bayesmargin.augmentation.variates import new_lanes
+from bayesmargin.dynamics.base import initial_state
+from bayesmargin.dynamics.hamiltonian import hamiltonian_state
+from bayesmargin.dynamics.random_walk import AusterityWalk, critical_values
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import TRACE_NAMES, record
 from bayesmargin.samplers import (
     AugmentationGibbs,
     AusterityMetropolis,
@@ -22,16 +28,10 @@ from bayesmargin.samplers import (
     Sampler,
     SubgradientHMC,
 )
-from bayesmargin.samplers.augmentation import record_sweeps, refresh_scores
-from bayesmargin.samplers.augmentation_mixing import gibbs_work
-from bayesmargin.samplers.augmentation_settings import GibbsChain, augmented, gibbs_state
-from bayesmargin.samplers.augmentation_variates import new_lanes
-from bayesmargin.samplers.hamiltonian import hamiltonian_state
-from bayesmargin.samplers.random_walk import AusterityWalk, critical_values
+from bayesmargin.samplers.augmentation import GibbsChain, augmented, gibbs_state
 from bayesmargin.samplers.stochastic import StochasticSampler
-from bayesmargin.state import initial_state
-from bayesmargin.target import Target, working_type, workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import Target, working_type, workspace
 
 Kernel = Callable[[FloatArray, np.random.Generator], FloatArray]
 Transition = Callable[[Problem], Kernel]

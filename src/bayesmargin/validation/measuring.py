@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.diagnostics import effective_sample_size
-from bayesmargin.problem import Problem
-from bayesmargin.progress import Silence
-from bayesmargin.random import spawn_generators
+from bayesmargin.diagnostics.convergence import effective_sample_size
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.progress import Silence
+from bayesmargin.running.run import sample
 from bayesmargin.samplers import (
     SGHMC,
     SSGLD,
@@ -21,8 +22,7 @@ from bayesmargin.samplers import (
     Sampler,
     SubgradientHMC,
 )
-from bayesmargin.sampling import sample
-from bayesmargin.types import FloatArray
+from bayesmargin.targets.problem import Problem
 from bayesmargin.validation.agreement import agreement, monte_carlo_error
 from bayesmargin.validation.bias import BiasCurve, bias_curve
 from bayesmargin.validation.calibration import CalibrationRanks, calibration_ranks

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bayesmargin.beliefs import Belief, GaussianBelief, LaplaceBelief
-from bayesmargin.problem import Problem
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.priors.moments import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.rows import DenseSource
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.targets.problem import Problem
 
 GEWEKE_ROWS = np.array([[0.9, 0.1], [-0.3, 0.8], [0.5, -0.6]])
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.beliefs import GaussianBelief
-from bayesmargin.problem import Problem, slacks
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.targets.problem import Problem, slacks
 
 POINTS = {1: 4000, 2: 1200, 3: 160}
 CHUNK = 1_000_000

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.anchor.exact import complete_target
-from bayesmargin.checks import full_gradients
-from bayesmargin.problem import Problem
-from bayesmargin.target import workspace
-from bayesmargin.types import FloatArray
+from bayesmargin.approximation.exact import complete_target
+from bayesmargin.diagnostics.stein import full_gradients
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.rows import workspace
 
 
 class SteinDiscrepancy(NamedTuple):

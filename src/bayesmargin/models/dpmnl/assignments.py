@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit, jit
+from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.state import (
     Experts,
     Hyper,
@@ -14,7 +15,6 @@ from bayesmargin.models.dpmnl.state import (
     log_density,
     retire,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 
 @inner_jit

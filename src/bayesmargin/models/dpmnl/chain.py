@@ -5,7 +5,8 @@ import functools
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.assignments import log_partition, sweep_assignments
 from bayesmargin.models.dpmnl.parameters import (
     update_common,
@@ -16,7 +17,6 @@ from bayesmargin.models.dpmnl.parameters import (
 )
 from bayesmargin.models.dpmnl.split_merge import split_merge
 from bayesmargin.models.dpmnl.state import Experts, Hyper, empty_experts, grow, start_hyper
-from bayesmargin.types import FloatArray, IntArray
 
 
 @jit

@@ -7,6 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.threads import run_chains
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
@@ -26,12 +29,9 @@ from bayesmargin.models.mixtures.convergence import (
     warn_of_interrupt,
 )
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
-from bayesmargin.models.mixtures.threads import run_chains
 from bayesmargin.models.watching import Watched, watched
-from bayesmargin.progress import Progress, progress_for
-from bayesmargin.random import spawn_generators
-from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.running.progress import Progress, progress_for
 
 
 class DPMNLClassifier(MixtureClassifier):

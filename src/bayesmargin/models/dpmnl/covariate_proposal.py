@@ -16,10 +16,10 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.parameters import normal_mean
 from bayesmargin.models.dpmnl.state import Experts, Hyper, log_share
-from bayesmargin.types import FloatArray, IntArray
 
 _ITERATIONS = 12
 _LONGEST = 2.0  # of a step towards the mode

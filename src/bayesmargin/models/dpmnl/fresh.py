@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit, jit
+from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.dpmnl.state import Hyper
-from bayesmargin.types import FloatArray
 
 _NODES = 48  # from eight V below M, or from the bound, to eight above
 # The log density of a column is smooth in the area sine of the distance from its centre, in units

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 _ROUNDS = 5
 _FIRM = 6.0

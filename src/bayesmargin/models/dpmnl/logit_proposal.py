@@ -18,12 +18,12 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.copying import copy_matrix
+from bayesmargin.foundation.linear_algebra import cholesky, dot, solve_lower, solve_lower_transposed
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.parameters import fill_precision, logit_energy
 from bayesmargin.models.dpmnl.state import Experts, fill_log_classes
-from bayesmargin.models.mixtures.dense import cholesky, dot, solve_lower, solve_lower_transposed
-from bayesmargin.types import FloatArray, IntArray
 
 _ITERATIONS = 10
 _HALVINGS = 3

@@ -12,8 +12,9 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.copying import copy_matrix
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.state import (
     CONCENTRATION_LOCATION,
     CONCENTRATION_SCALE,
@@ -23,7 +24,6 @@ from bayesmargin.models.dpmnl.state import (
     fill_log_classes,
     log_share,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 _WIDTH, _STEPS_OUT = 5.0, 40
 _LOG_VARIANCE, _CONCENTRATION = 0, 1

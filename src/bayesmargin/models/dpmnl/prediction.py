@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.chain import Chain
 from bayesmargin.models.dpmnl.fresh import fresh_log_density
 from bayesmargin.models.dpmnl.state import (
@@ -22,7 +23,6 @@ from bayesmargin.models.dpmnl.state import (
     log_density,
 )
 from bayesmargin.models.mixtures.components import Component
-from bayesmargin.types import FloatArray, IntArray
 
 
 class Draw(NamedTuple):

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.dpmnl.state import NARROWEST
-from bayesmargin.types import FloatArray
 
 _WIDEST = 2.0 * math.log(0.1)
 

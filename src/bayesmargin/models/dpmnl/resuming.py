@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import CheckpointError
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.chain import Chain
 from bayesmargin.models.dpmnl.prediction import Draw
 from bayesmargin.models.dpmnl.state import Hyper
-from bayesmargin.types import FloatArray, IntArray
 
 _MOVING = ("rng", "slots", "experts", "hyper", "sweeps")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bayesmargin.arguments import require_count, require_given
+from bayesmargin.foundation.arguments import require_count, require_given
 from bayesmargin.models.mixtures.classifier import check_sweeps
 
 

@@ -24,12 +24,12 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit, jit
+from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.covariate_proposal import propose_covariates
 from bayesmargin.models.dpmnl.launch import fill_odds
 from bayesmargin.models.dpmnl.logit_proposal import propose_logit
 from bayesmargin.models.dpmnl.state import Experts, Hyper, copy_component, enlist, retire
-from bayesmargin.types import FloatArray, IntArray
 
 
 @inner_jit

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
-from bayesmargin.copying import copy_matrix, copy_vector
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.copying import copy_matrix, copy_vector
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 MEAN_SCALE = 2.0
 CONCENTRATION_LOCATION, CONCENTRATION_SCALE = -3.0, 2.0

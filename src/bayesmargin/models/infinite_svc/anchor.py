@@ -24,15 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, inner_jit
-from bayesmargin.copying import copy_vector
+from bayesmargin.foundation.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.copying import copy_vector
+from bayesmargin.foundation.linear_algebra import accumulate_outer, cholesky, invert_lower
+from bayesmargin.foundation.streams import uniform
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.coarseness import force_jump, mean_whitened_square
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.sharpness import kind_of, learn_sharpness, sharpness_of
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
-from bayesmargin.models.mixtures.dense import accumulate_outer, cholesky, invert_lower
-from bayesmargin.streams import uniform
-from bayesmargin.types import FloatArray, IntArray
 
 _SAMPLE = 64
 _PRIOR_DOMINATES = 4.0  # times the number of columns bounds the rows' part in the metric's trace

@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.births import auxiliary_weights, start_component
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
 from bayesmargin.models.infinite_svc.gaussian import change_member
@@ -28,7 +29,6 @@ from bayesmargin.models.infinite_svc.weighing import (
     stays,
     weigh_own,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 
 @inner_borrowing_jit

@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.copying import copy_matrix
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.experts import log_psi
 from bayesmargin.models.infinite_svc.gaussian import copy_empty
 from bayesmargin.models.infinite_svc.newcomer import draw_weights
 from bayesmargin.models.infinite_svc.radii import forget_radii
 from bayesmargin.models.infinite_svc.state import Mixture, open_slot
 from bayesmargin.models.infinite_svc.weighing import Work
-from bayesmargin.types import FloatArray
 
 #: Exact integral and exact draw of the new weights (Algorithm 2).
 EXACT = 0

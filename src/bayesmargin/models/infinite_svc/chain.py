@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import DirectCaller
+from bayesmargin.foundation.compiling import DirectCaller
+from bayesmargin.foundation.streams import seed_from_generator
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.infinite_svc.assignments import sweep_assignments
 from bayesmargin.models.infinite_svc.births import EXACT
 from bayesmargin.models.infinite_svc.concentration import draw_concentration
@@ -38,8 +40,6 @@ from bayesmargin.models.infinite_svc.weighing import make_work
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_sweep import EXACT_METHODS, update_experts
-from bayesmargin.streams import seed_from_generator
-from bayesmargin.types import IntArray
 
 _FIT_EVERY = 5  # sweeps after which experts are fitted to two components that might be one
 _WARM_PASSES = 5  # of augmentation, with which experts start

@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesmargin.chains import n_threads
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.threads import n_threads, pool_for, run_chains
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.infinite_svc.answers import InfiniteSVCAnswers
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
@@ -14,10 +15,8 @@ from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
-from bayesmargin.models.mixtures.threads import pool_for, run_chains
 from bayesmargin.models.watching import watched
-from bayesmargin.progress import progress_for
-from bayesmargin.random import spawn_generators
+from bayesmargin.running.progress import progress_for
 from bayesmargin.saving.book import ChainBook
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 
 def row_numbers(rows: Any, count: int) -> IntArray:

@@ -10,9 +10,9 @@ the jumps (measured with 1 to 64 rows of 22 features and 2, 3 and 20 classes).
 
 import math
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.state import Hinge
-from bayesmargin.types import FloatArray
 
 #: Shortest step that coarse kinks may lead to, as a share of the longest: weights must move.
 _SHORTEST = 0.2

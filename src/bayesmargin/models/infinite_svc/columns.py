@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 
 def continuous_columns(X: FloatArray) -> IntArray:

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import implements
+from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.linear_algebra import cholesky, dot, dot_row, invert_lower, square_lower
 from bayesmargin.models.infinite_svc.features import (
     change_scatter,
     fill_features,
@@ -19,7 +20,6 @@ from bayesmargin.models.infinite_svc.features import (
 )
 from bayesmargin.models.infinite_svc.radii import shrink_radii
 from bayesmargin.models.infinite_svc.state import Base
-from bayesmargin.models.mixtures.dense import cholesky, dot, dot_row, invert_lower, square_lower
 
 # A leave-one-out determinant ratio below this is lost to rounding (the row is some 1e5 standard
 # deviations away from the rest of its component).

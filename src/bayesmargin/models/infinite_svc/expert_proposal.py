@@ -9,7 +9,9 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.linear_algebra import dot, solve_lower, solve_lower_transposed
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.experts import log_psi, log_psi_of_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Rows
 from bayesmargin.models.infinite_svc.weights_augmentation import (
@@ -17,8 +19,6 @@ from bayesmargin.models.infinite_svc.weights_augmentation import (
     gibbs_pass,
     member_scores,
 )
-from bayesmargin.models.mixtures.dense import dot, solve_lower, solve_lower_transposed
-from bayesmargin.types import FloatArray, IntArray
 
 _LAUNCH_PASSES = 4
 

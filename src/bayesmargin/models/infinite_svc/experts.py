@@ -1,10 +1,10 @@
 """Scores and pseudo-likelihood of one expert: one weight vector for two classes, else L."""
 
-from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.hinge import binary_log_psi, multiclass_log_psi, winner
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.linear_algebra import dot
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.likelihoods.hinge import binary_log_psi, multiclass_log_psi, winner
 from bayesmargin.models.infinite_svc.state import Hinge
-from bayesmargin.models.mixtures.dense import dot
-from bayesmargin.types import FloatArray
 
 
 @inner_borrowing_jit

@@ -4,8 +4,8 @@ Generic functions of the base measure. :mod:`.correlated` has their bodies for :
 :mod:`.uncorrelated` for :class:`.UncorrelatedBase`; :mod:`.gaussian` makes densities of them.
 """
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.state import Base, Components
-from bayesmargin.types import FloatArray
 
 
 def _missing(base: Base) -> TypeError:

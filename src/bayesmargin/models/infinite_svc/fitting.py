@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.chain import (
     Chain,
     Settings,
@@ -41,7 +42,6 @@ from bayesmargin.models.mixtures.start import (
     within_variance,
 )
 from bayesmargin.saving.book import Page
-from bayesmargin.types import FloatArray, IntArray
 
 _FIRST_SWEEPS = 10
 _CONCENTRATION_PRIOR = (1.0, 1.0)

@@ -28,8 +28,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit, inner_jit
-from bayesmargin.copying import copy_matrix, copy_vector
+from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.copying import copy_matrix, copy_vector
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc import (  # noqa: F401  (bodies of the generic functions)
     correlated,
     uncorrelated,
@@ -42,7 +43,6 @@ from bayesmargin.models.infinite_svc.features import (
     write_form,
 )
 from bayesmargin.models.infinite_svc.state import Base, Components, Rows
-from bayesmargin.types import FloatArray, IntArray
 
 # Bits of a positive number, times 2^-52, are its exponent (from 1023) and what it is above 2^e.
 _UNIT = 2.0**-52

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import DirectCaller, borrowing_jit
+from bayesmargin.foundation.compiling import DirectCaller, borrowing_jit
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.infinite_svc.assignments import begin_sweep, visit_rows
 from bayesmargin.models.infinite_svc.state import Components, Mixture
 from bayesmargin.models.infinite_svc.weighing import Work, make_work
-from bayesmargin.types import IntArray
 
 
 @borrowing_jit

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
 from bayesmargin.models.infinite_svc.chain import Chain, start_chain
 from bayesmargin.models.infinite_svc.prediction import predict_draws, take_draw
 from bayesmargin.models.infinite_svc.state import Rows
 from bayesmargin.models.mixtures.classifier import kept_sweeps
-from bayesmargin.types import BoolArray, FloatArray, IntArray
 
 FOLDS = 5
 ENOUGH, MOST = 500, 2000  # rows to be left out in all folds together, and in one of them

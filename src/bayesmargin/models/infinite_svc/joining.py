@@ -34,8 +34,9 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, inner_jit, jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import inner_borrowing_jit, inner_jit, jit
+from bayesmargin.foundation.copying import copy_matrix
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import total_log_psi
 from bayesmargin.models.infinite_svc.experts import log_psi, log_psi_of_scores
@@ -47,7 +48,6 @@ from bayesmargin.models.infinite_svc.gaussian import (
 from bayesmargin.models.infinite_svc.regrouping import accept_merge, begin_anew, log_apart
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights_augmentation import gibbs_pass, member_scores
-from bayesmargin.types import FloatArray, IntArray
 
 _PASSES = 3  # that fit an expert to two components
 _ASKED = 5  # members of a component whose rival is looked at

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, logit
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 _UNRESOLVED = 1e-3  # probability that draws do not place
 _USUAL_FLOOR = 0.02

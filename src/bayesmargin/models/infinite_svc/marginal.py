@@ -1,6 +1,6 @@
 """Evidence of the covariates for a partition, the Gaussian parameters integrated out."""
 
-from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit
 from bayesmargin.models.infinite_svc.state import Base, Components
 
 

@@ -15,11 +15,11 @@ The sweep over the assignments knows the winners of all rows that move, so ``dri
 gained by rows that came, less what it lost with those that left) costs next to nothing.
 """
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.anchor import whiten
 from bayesmargin.models.infinite_svc.experts import add_pull
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.types import FloatArray
 
 
 @inner_borrowing_jit

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.special import log_ndtr, logsumexp
 
-from bayesmargin.compiling import inner_jit
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.state import Hinge, Rows
-from bayesmargin.types import FloatArray
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(400)
 _HALF_WIDTH = 12.0

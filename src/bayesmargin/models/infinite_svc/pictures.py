@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.arguments import require_count
-from bayesmargin.inputs import plain_labels
+from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.inputs.checks import plain_labels
 from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
 from bayesmargin.models.infinite_svc.co_clustering import row_numbers
-from bayesmargin.types import FloatArray, IntArray
 
 
 def _axes(axes: Any) -> Any:

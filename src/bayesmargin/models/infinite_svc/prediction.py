@@ -25,15 +25,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, jit
-from bayesmargin.hinge import binary_log_psi
+from bayesmargin.foundation.compiling import inner_borrowing_jit, jit
+from bayesmargin.foundation.threads import pool_for
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.hinge import binary_log_psi
 from bayesmargin.models.infinite_svc.experts import fill_scores, vote
 from bayesmargin.models.infinite_svc.features import fill_features, log_growth
 from bayesmargin.models.infinite_svc.gaussian import joining, surely_below
 from bayesmargin.models.infinite_svc.state import Base, Components, Hinge
 from bayesmargin.models.mixtures.components import Component
-from bayesmargin.models.mixtures.threads import pool_for
-from bayesmargin.types import FloatArray, IntArray
 
 RULES = ("probability", "vote", "score", "hard", "gibbs")
 _PROBABILITY, _VOTE, _SCORE, _HARD, _GIBBS, _COMPONENT = range(6)

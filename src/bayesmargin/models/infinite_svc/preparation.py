@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.foundation.compiling import borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.features import fill_features
 from bayesmargin.models.infinite_svc.gaussian import (
     log_predictive,
@@ -18,7 +19,6 @@ from bayesmargin.models.infinite_svc.state import (
     UncorrelatedBase,
     empty_components,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 
 def make_base(

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.features import fill_features
 from bayesmargin.models.infinite_svc.state import Assignment, Base, Components, Rows
-from bayesmargin.types import FloatArray, IntArray
 
 _MOST_KEPT = 1_000_000
 

@@ -18,9 +18,9 @@ ever evaluated in it. A radius is kept (``reach``) as it would have had to be be
 
 import math
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.state import Assignment, Components
-from bayesmargin.types import FloatArray
 
 _ROUNDING = 1.0 - 1e-6  # radii are kept in single precision, rounded to the safe side
 _LARGEST = 1e30

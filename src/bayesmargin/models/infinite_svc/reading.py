@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.fitting import Problem
 from bayesmargin.models.infinite_svc.prediction import Draw
-from bayesmargin.types import FloatArray
 
 
 class Expert(NamedTuple):

@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.copying import copy_matrix, copy_vector
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.copying import copy_matrix, copy_vector
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.infinite_svc.gaussian import refactor
 from bayesmargin.models.infinite_svc.marginal import log_marginal
 from bayesmargin.models.infinite_svc.radii import forget_radii
@@ -20,7 +21,6 @@ from bayesmargin.models.infinite_svc.state import (
     group_members,
     open_slot,
 )
-from bayesmargin.types import IntArray
 
 
 @inner_borrowing_jit

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.features import fill_features
 from bayesmargin.models.infinite_svc.gaussian import log_share_of, refactor
 from bayesmargin.models.infinite_svc.proposal_rows import Proposal, keep_features, line_of

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from bayesmargin.arguments import (
+from bayesmargin.foundation.arguments import (
     require_choice,
     require_count,
     require_flag,

@@ -12,8 +12,8 @@ The noise of a step falls apart in the same way: :math:`\nu_y - \bar\nu` pushes 
 The one vector of two classes is a contrast already.
 """
 
-from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray
 
 
 @inner_borrowing_jit

@@ -16,7 +16,7 @@ the time are short enough.
 
 import math
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
 from bayesmargin.models.infinite_svc.state import (
     MIXTURES,
     SIZES,

@@ -35,8 +35,8 @@ import math
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.copying import copy_matrix
 from bayesmargin.models.infinite_svc.anchor import refresh_anchor
 from bayesmargin.models.infinite_svc.expert_proposal import propose_expert, total_log_psi
 from bayesmargin.models.infinite_svc.proposal_rows import (

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 #: Kinds of components by size and by mixture of labels, see :mod:`.sharpness`.
 SIZES, MIXTURES = 12, 7

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.chain import Chain
 from bayesmargin.models.infinite_svc.marginal import log_marginals
 from bayesmargin.models.infinite_svc.prediction import Draw, take_draw
 from bayesmargin.models.mixtures.convergence import EXPERTS, JOINING, trace_report
-from bayesmargin.types import FloatArray, IntArray
 
 _MOST_LABELS = 200_000_000
 

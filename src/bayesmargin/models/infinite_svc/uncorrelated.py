@@ -17,7 +17,7 @@ and :math:`m_j` in the same places, so a density takes p multiplications where a
 
 import math
 
-from bayesmargin.compiling import implements
+from bayesmargin.foundation.compiling import implements
 from bayesmargin.models.infinite_svc.features import (
     change_scatter,
     fill_features,

@@ -11,7 +11,7 @@ from bayesmargin.models.infinite_svc.settings import CALIBRATED
 from bayesmargin.models.infinite_svc.trace import Recorder
 from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.watching import Watched
-from bayesmargin.progress import Progress
+from bayesmargin.running.progress import Progress
 
 LATEST = 5  # draws of a chain that the accuracy is shown for
 SHOWN = 10  # times that it is computed in a fit

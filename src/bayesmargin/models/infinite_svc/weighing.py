@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.experts import log_psi_of_scores, winning_option
 from bayesmargin.models.infinite_svc.features import fill_features, log_growth
 from bayesmargin.models.infinite_svc.gaussian import (
@@ -29,7 +30,6 @@ from bayesmargin.models.infinite_svc.gaussian import (
 )
 from bayesmargin.models.infinite_svc.radii import keep_radius, least_radius
 from bayesmargin.models.infinite_svc.state import Base, Components, Hinge, Mixture, Rows
-from bayesmargin.types import FloatArray, IntArray
 
 NEGLIGIBLE = 45.0
 

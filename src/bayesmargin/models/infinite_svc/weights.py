@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.state import Mixture
-from bayesmargin.types import FloatArray
 
 
 class ExpertScratch(NamedTuple):

@@ -19,20 +19,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
-from bayesmargin.copying import copy_vector
-from bayesmargin.models.infinite_svc.experts import fill_scores
-from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
-from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
-from bayesmargin.models.mixtures.dense import (
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.copying import copy_vector
+from bayesmargin.foundation.linear_algebra import (
     accumulate_outer,
     cholesky,
     dot,
     solve_lower,
     solve_lower_transposed,
 )
-from bayesmargin.random import augmentation_precision
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.random import augmentation_precision
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.models.infinite_svc.experts import fill_scores
+from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
+from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 
 _BLOCK = 32
 

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, inner_borrowing_jit, inner_jit
-from bayesmargin.copying import copy_matrix
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.copying import copy_matrix
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     curvature_share,
@@ -28,7 +29,6 @@ from bayesmargin.models.infinite_svc.experts import (
 )
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
-from bayesmargin.types import FloatArray, IntArray
 
 _SLACK_DENSITY = 0.25
 

@@ -5,7 +5,8 @@ r"""SSGLD: stochastic subgradient Langevin steps for every expert, in a fixed me
 
 from typing import Any, NamedTuple
 
-from bayesmargin.compiling import implements
+from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.noise import fill_noise
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     batch_rows,
@@ -14,7 +15,6 @@ from bayesmargin.models.infinite_svc.anchor import (
 )
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
-from bayesmargin.noise import fill_noise
 
 
 class Langevin(NamedTuple):

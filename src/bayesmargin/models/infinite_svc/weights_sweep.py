@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation

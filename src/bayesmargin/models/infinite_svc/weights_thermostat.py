@@ -17,15 +17,17 @@ row; its kick is divided between the rows of the last sweep and those of now
 (:mod:`~bayesmargin.models.infinite_svc.membership`).
 
 Momentum and thermostat belong to the component and live on from sweep to sweep. The variates
-:math:`\nu` are those of :mod:`bayesmargin.noise`. Where rows are read, only the contrasts of
-several weight vectors move in this way, N counts their coordinates, and what the vectors share is
-drawn afresh (:mod:`~bayesmargin.models.infinite_svc.shared`).
+:math:`\nu` are those of :mod:`~bayesmargin.foundation.noise`. Where rows are read, only the
+contrasts of several weight vectors move in this way, N counts their coordinates, and what the
+vectors share is drawn afresh (:mod:`~bayesmargin.models.infinite_svc.shared`).
 """
 
 import math
 from typing import Any, NamedTuple
 
-from bayesmargin.compiling import implements, inner_borrowing_jit
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
+from bayesmargin.foundation.noise import fill_noise
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.infinite_svc.anchor import (
     add_unwhitened,
     batch_rows,
@@ -38,8 +40,6 @@ from bayesmargin.models.infinite_svc.membership import opening_force, opening_sh
 from bayesmargin.models.infinite_svc.shared import contrast_count, give_shared, take_shared
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
-from bayesmargin.noise import fill_noise
-from bayesmargin.types import FloatArray
 
 
 class Thermostat(NamedTuple):

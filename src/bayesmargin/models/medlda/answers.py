@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.arguments import require_count
 from bayesmargin.distributed import is_collection
+from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.reading import read_counts
 from bayesmargin.models.medlda.training import Training
-from bayesmargin.types import FloatArray, IntArray
 
 
 class AnswersMixin(TransformerMixin):

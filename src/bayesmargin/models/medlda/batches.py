@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.foundation.compiling import borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import Workspace, start_document
 from bayesmargin.models.medlda.hinges import add_subgradient
 from bayesmargin.models.medlda.supervised import score_document, sweep_document
-from bayesmargin.types import FloatArray, IntArray
 
 
 @borrowing_jit

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 # Prior of the logarithms of m and k, for the few documents that small corpora hold out: three words
 # and a third of a word, give or take a factor of four and a half.

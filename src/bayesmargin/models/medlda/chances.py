@@ -29,8 +29,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.brevity import Brevity, fit_brevity
-from bayesmargin.types import FloatArray, IntArray
 
 # Spread of the logarithms of slopes, and documents learned from that one held out stands for:
 # chosen by log loss on training documents of Wikipedia and of 20 Newsgroups and on drawn corpora,

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit
-from bayesmargin.streams import uniform
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.streams import uniform
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 LANES = 8
 # Below this sum a single-precision draw falls back to logarithms in double precision.

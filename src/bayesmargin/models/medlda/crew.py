@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.chains import usable_cores
+from bayesmargin.foundation.threads import usable_cores
 
 N_SHARES = 16
 

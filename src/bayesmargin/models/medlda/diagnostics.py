@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.posterior import TopicPosterior
-from bayesmargin.types import FloatArray
 
 MOST_DRIFT = 0.1
 QUANTITIES = ("size of the weights", "words a topic spreads over")

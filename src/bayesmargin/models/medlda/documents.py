@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import murmurhash3_32
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.arguments import require_count
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.types import IntArray
 
 LARGEST_COUNT = 2**31 - 1
 

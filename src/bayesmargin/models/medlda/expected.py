@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 _SMALLEST = 1e-9
 

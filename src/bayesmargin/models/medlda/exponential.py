@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from bayesmargin.compiling import FASTMATH
+from bayesmargin.foundation.compiling import FASTMATH
 
 _LOG2_E = np.float32(1.0 / math.log(2.0))
 _LOWEST = np.float32(-126.0)

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from scipy.special import gammainccinv, gammaincinv
 
-from bayesmargin.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit
+from bayesmargin.foundation.streams import next_bits
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.exponential import exponential
-from bayesmargin.streams import next_bits
-from bayesmargin.types import FloatArray, IntArray
 
 _S31, _S32 = np.uint64(31), np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)

@@ -8,7 +8,8 @@ for every document its words and its augmentation variables.
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
@@ -20,7 +21,6 @@ from bayesmargin.models.medlda.quadratic import (
     move_word,
 )
 from bayesmargin.models.medlda.weights import starting_weights
-from bayesmargin.types import FloatArray, IntArray
 
 _KNOWN = np.zeros((0, 0, 0))
 

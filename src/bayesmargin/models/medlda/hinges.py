@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import implements, inner_borrowing_jit
-from bayesmargin.hinge import binary_slack
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.hinge import binary_slack
 
 
 class LabelSetHinge(NamedTuple):

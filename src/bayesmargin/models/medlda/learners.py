@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.expected import ExpectedTopics
@@ -16,8 +18,6 @@ from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.settings import REST_DECAY, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
-from bayesmargin.random import spawn_generators
-from bayesmargin.types import FloatArray, IntArray
 
 
 class Learner(Protocol):

@@ -24,9 +24,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, log_softmax, logit, softmax
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.brevity import Brevity, fit_brevity, usual_brevity
 from bayesmargin.models.medlda.chances import LabelChances
-from bayesmargin.types import FloatArray, IntArray
 
 _LARGEST_SLOPE = 1e3
 

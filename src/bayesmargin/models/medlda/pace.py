@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
 
 # Documents that are this part of a minibatch count as a whole one: the last of a pass has no less.
 _WHOLE = 0.4

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.arguments import (
+from bayesmargin.errors import CapacityWarning
+from bayesmargin.foundation.arguments import (
     require_choice,
     require_count,
     require_given,
     require_jobs,
     require_positive,
 )
-from bayesmargin.errors import CapacityWarning
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.medlda.labels import LabelCode
-from bayesmargin.types import IntArray
 
 METHODS = ("ssgrld", "gibbs", "pa")
 RULES = ("multi_task", "crammer_singer", "ovr")

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import digamma
 
-from bayesmargin.compiling import jit
+from bayesmargin.foundation.compiling import jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
@@ -20,7 +21,6 @@ from bayesmargin.models.medlda.quadratic import (
     make_quadratic_workspace,
     move_word,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 
 @jit

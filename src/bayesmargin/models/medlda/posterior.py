@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from bayesmargin.diagnostics import rhat
+from bayesmargin.diagnostics.convergence import rhat
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.expected import ExpectedTopics
-from bayesmargin.types import FloatArray
 
 Draw = Callable[[], tuple[FloatArray, FloatArray, float | None]]
 FEWEST = 4  # draws of a chain from which R-hat says something

@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import inner_borrowing_jit, jit
+from bayesmargin.foundation.compiling import inner_borrowing_jit, jit
+from bayesmargin.foundation.streams import seed_stream
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import (
     Workspace,
     make_workspace,
@@ -31,8 +33,6 @@ from bayesmargin.models.medlda.conditionals import (
 from bayesmargin.models.medlda.crew import Crew
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.posterior import TopicPosterior, inverse_sums
-from bayesmargin.streams import seed_stream
-from bayesmargin.types import FloatArray, IntArray
 
 # Starts of a document over all states: so many, and one for every TOPICS_A_START topics, since more
 # topics have more modes. Sweeps after a start, and those averaged then.

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.compiling import inner_jit
+from bayesmargin.foundation.compiling import inner_jit
+from bayesmargin.foundation.random import augmentation_precision
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import draw_from_logs, draw_topic
 from bayesmargin.models.medlda.exponential import exponential
-from bayesmargin.random import augmentation_precision
-from bayesmargin.types import FloatArray, IntArray
 
 
 class QuadraticWorkspace(NamedTuple):

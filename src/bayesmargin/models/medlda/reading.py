@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesmargin.errors import ScalingWarning
-from bayesmargin.inputs import plain_labels, require_numbers
+from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.models.medlda.documents import (
     Documents,
     check_counts,

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learning_link import MAX_HELD_OUT
 from bayesmargin.models.medlda.posterior import weight_rhat
 from bayesmargin.models.watching import watched
-from bayesmargin.types import IntArray
 
 
 def watched_documents(code: LabelCode) -> tuple[Documents, IntArray] | None:

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from bayesmargin.errors import ConvergenceWarning
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 # A part of so many documents of one class is long enough to forget others, and what chance it may
 # have, were the stream mixed, for nobody to be told.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesmargin.types import IntArray
+from bayesmargin.foundation.types import IntArray
 
 
 def spare_last(kept: IntArray, held: IntArray, signs: IntArray) -> tuple[IntArray, IntArray]:

@@ -13,6 +13,7 @@ The chain is a handful of arrays and generators, so that it can stop after any m
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import padded
 from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
@@ -33,7 +34,6 @@ from bayesmargin.models.medlda.weights import (
     require_bounded,
     starting_weights,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 
 class Chain(MovingTopics):

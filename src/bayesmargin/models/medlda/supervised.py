@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
+from bayesmargin.foundation.compiling import borrowing_jit
+from bayesmargin.foundation.streams import uniform
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import Workspace, draw_from_logs, draw_topic
 from bayesmargin.models.medlda.exponential import exponential
 from bayesmargin.models.medlda.hinges import active_piece, excess, hinge_value
-from bayesmargin.streams import uniform
-from bayesmargin.types import FloatArray, IntArray
 
 # Rejections of one word after which the piece is renewed, and after which all topics are weighed.
 _RENEW_AFTER = 1

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.compiling import borrowing_jit
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.compiling import borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 _S5, _S8, _S13, _S16, _S17 = (np.uint32(s) for s in (5, 8, 13, 16, 17))
 _PAIRS, _LOW = np.uint32(0x00FF00FF), np.uint32(0xFFFF)

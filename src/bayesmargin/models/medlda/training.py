@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import Documents, join, keep_words, select
 from bayesmargin.models.medlda.interruption import stop_early
 from bayesmargin.models.medlda.labels import LabelCode
@@ -29,11 +31,9 @@ from bayesmargin.models.medlda.resuming import learned, take_up
 from bayesmargin.models.medlda.showing import describe, watched_documents
 from bayesmargin.models.medlda.sorted_streams import warn_if_sorted
 from bayesmargin.models.medlda.sparing import spare_last
-from bayesmargin.progress import progress_for
-from bayesmargin.random import spawn_generators
-from bayesmargin.saving.checkpoint import Checkpoint, NoCheckpoint
-from bayesmargin.saving.interrupts import Interruptible
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.running.interrupts import Interruptible
+from bayesmargin.running.progress import progress_for
 
 
 class Training:

@@ -13,8 +13,8 @@ words of new documents are assigned without the pull of labels, and most labels 
 import numpy as np
 from scipy.optimize import minimize
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.chances import Evidence
-from bayesmargin.types import FloatArray
 
 # Spread r of the threshold, in margins. Chosen with the worth of shares by log loss on documents of
 # 20 Newsgroups and on drawn corpora, a class having 2% to 30% of them, such that accuracy, too, is

@@ -7,13 +7,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.arguments import require_count
+from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.names import names_of
 from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, diagnose, topic_traces
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.posterior import TopicPosterior
-from bayesmargin.names import names_of
-from bayesmargin.random import spawn_generators
-from bayesmargin.types import FloatArray
 
 
 def top_words(topics: FloatArray, vocabulary: Any, n: int = 10) -> list[list[str]]:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DivergenceError
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.settings import Settings
-from bayesmargin.types import FloatArray
 
 _BEYOND = 100.0  # times the reach of documents: weights there have left every bounded region
 # The thermostat: its step and diffusion where weights have scales of their own; the largest kick,

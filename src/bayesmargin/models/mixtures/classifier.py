@@ -9,13 +9,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesmargin.arguments import require_count
-from bayesmargin.inputs import plain_labels, require_numbers
+from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.models.magnitude import LARGEST_SCALED, require_size
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 from bayesmargin.models.mixtures.start import default_clusters
 from bayesmargin.saving.mixin import SavedMixin
-from bayesmargin.types import FloatArray, IntArray
 
 
 class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):

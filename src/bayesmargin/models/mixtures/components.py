@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.types import FloatArray
 
 
 class Component(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
+from bayesmargin.diagnostics.convergence import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
 from bayesmargin.errors import ConvergenceWarning, InterruptedWarning, StepSizeWarning
 
 _FEWEST_TO_REPORT = 8

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from bayesmargin.types import FloatArray, IntArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 _SMALL = 3000
 _ROWS_A_CLUSTER = 100

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesmargin.reliability import error_of
+from bayesmargin.calibration.reliability import error_of
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.markup import (
     Cell,

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.markup import (
     Cell,
@@ -18,7 +19,6 @@ from bayesmargin.report.markup import (
     tag,
 )
 from bayesmargin.report.sections.reasons import reasons
-from bayesmargin.types import IntArray
 
 EACH = 15
 SNIPPET = 160  # characters of a text

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.mixtures.convergence import (
     EXPERTS,
     JOINING,
@@ -29,7 +30,6 @@ from bayesmargin.report.markup import (
     tag,
     verdict,
 )
-from bayesmargin.types import FloatArray
 
 NAMES = {
     "components": "number of components",

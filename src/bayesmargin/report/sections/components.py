@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.mixtures.components import Component, kept_draws
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
@@ -16,7 +17,6 @@ from bayesmargin.report.markup import (
     percent,
     tag,
 )
-from bayesmargin.types import FloatArray
 
 MOST_EXPERTS = 20
 MOST_SIZES = 40

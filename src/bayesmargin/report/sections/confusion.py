@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -15,7 +16,6 @@ from bayesmargin.report.markup import (
     percent,
     table,
 )
-from bayesmargin.types import IntArray
 
 MOST_CLASSES = 40
 MOST_PAIRS = 60

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
+from bayesmargin.diagnostics.assessment import FEWEST, TOLERATED_BIAS
+from bayesmargin.diagnostics.convergence import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -24,7 +25,6 @@ from bayesmargin.report.markup import (
 )
 from bayesmargin.report.sections import chain_traces
 from bayesmargin.report.sections.weight_draws import WeightDraws, strength_of, weight_draws
-from bayesmargin.verdict import FEWEST, TOLERATED_BIAS
 
 STRONGEST, WORST = 12, 8  # weights whose traces are shown
 LOOKED_AT = 512  # weights whose R-hat is computed to find the worst

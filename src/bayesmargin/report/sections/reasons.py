@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.markup import Markup, name_of, number, tag
-from bayesmargin.types import FloatArray, IntArray
 
 STRONGEST = 3
 

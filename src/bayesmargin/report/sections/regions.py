@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.frame import COLOURS, Frame, picture, text_width
 from bayesmargin.report.markup import Markup, figure, join, note, percent, short, tag
 from bayesmargin.report.plane import Plane, plane_of
 from bayesmargin.report.png import data_uri
-from bayesmargin.types import FloatArray, IntArray
 
 CELLS = 90  # of the grid, on a side
 MOST_POINTS = 500

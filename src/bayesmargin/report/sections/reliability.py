@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from bayesmargin.reliability import curve_of, expected_error
+from bayesmargin.calibration.reliability import curve_of, expected_error
+from bayesmargin.calibration.scoring import brier_score, log_loss
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context, HeldOut
 from bayesmargin.report.markup import (
@@ -17,8 +19,6 @@ from bayesmargin.report.markup import (
     table,
     verdict,
 )
-from bayesmargin.scoring import brier_score, log_loss
-from bayesmargin.types import FloatArray
 
 MOST_CLASSES = 30  # that get a curve of their own
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.understanding import class_topics
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context, HeldOut
@@ -18,7 +19,6 @@ from bayesmargin.report.markup import (
     table,
     tag,
 )
-from bayesmargin.types import FloatArray, IntArray
 
 MOST_DOCUMENTS = 3000  # for the mean shares of classes
 MOST_TOPICS, MOST_CLASSES = 60, 40  # in the picture

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.types import FloatArray
+from bayesmargin.foundation.types import FloatArray
 
 VALUES = 1 << 24  # draws read at a time to find the strongest weights
 

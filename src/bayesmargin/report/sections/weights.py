@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
@@ -17,7 +18,6 @@ from bayesmargin.report.markup import (
     table,
 )
 from bayesmargin.report.sections.weight_draws import WeightDraws, strength_of, weight_draws
-from bayesmargin.types import FloatArray
 
 EACH = 15  # weights in a picture
 MOST_CLASSES = 30

@@ -1,0 +1,1 @@
+"""Exact sampling with the hinge as a mixture of Gaussians."""

@@ -1,0 +1,1 @@
+"""From scores to probabilities, and how good these are."""

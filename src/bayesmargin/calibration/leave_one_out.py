@@ -1,0 +1,147 @@
+r"""Posteriors without one row, from the draws of the posterior with it.
+
+Leaving row :math:`d` out divides the posterior by :math:`\psi_d = e^{-c (u)_+}`. That changes the
+law of the row's slack :math:`u`, and the laws of its scores as far as they go with the slack.
+Weighting the draws would need the far tail of :math:`u`, which few draws see, and rows would look
+better predicted than they are. But without the row its slack is a sum over many weights, close to
+normal. So with the row its law is close to :math:`N(u; m, v)\, e^{-c (u)_+}`, a family of two
+parameters, one member of which has the mean and the variance that the draws have.
+"""
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr
+
+from bayesmargin.calibration.leading import at_leader, leader_of
+from bayesmargin.foundation.types import FloatArray
+
+ROUNDS = 40
+STEP = 1e-5  # of the differences that stand for derivatives
+AHEAD, UP = STEP * np.array([[1.0], [0.0]]), STEP * np.array([[0.0], [1.0]])
+PRECISION = 1e-7
+WIDEST = 25.0  # variance without the row over that with it, at most
+
+
+def leave_one_out(
+    mean: FloatArray, variance: FloatArray, sign: FloatArray, margin: float, cost: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Means and variances of scores under the posterior without their rows.
+
+    Parameters
+    ----------
+    mean, variance : array of any shape
+        Those under the posterior with all rows.
+    sign : array of that shape
+        The side on which each score should be.
+    margin : float
+    cost : array of that shape
+        Of a unit of slack, which is the margin less sign times score.
+    """
+    shift, growth = _change(margin - sign * mean, variance, cost)
+    return mean - sign * shift, variance + growth
+
+
+def leave_one_out_jointly(
+    scores: FloatArray, slack: FloatArray, cost: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same for scores that share a hinge, from their draws.
+
+    Parameters
+    ----------
+    scores : array of shape (draw, row, class)
+    slack : array of shape (draw, row)
+    cost : array of shape (row,)
+
+    Returns
+    -------
+    mean : array of shape (row, class)
+    variance : array of shape (row, class)
+        Of the differences to the class of the largest mean.
+    """
+    level, spread = slack.mean(axis=0), slack.var(axis=0)
+    shift, growth = _change(level, spread, cost)
+    mean = scores.mean(axis=0)
+    away = scores - mean
+    along = np.einsum("ij,ijk->jk", slack - level, away) / len(slack)
+    along /= np.where(spread > 0.0, spread, 1.0)[:, None]
+    mean = mean + along * shift[:, None]
+    leader = leader_of(mean)
+    along -= at_leader(along, leader)
+    away -= at_leader(away, leader)
+    variance = np.square(away, out=away).mean(axis=0)
+    return mean, variance + np.square(along) * growth[:, None]
+
+
+def _change(mean: FloatArray, variance: FloatArray, cost: FloatArray) -> tuple[FloatArray, ...]:
+    """What leaving the row out adds to mean and variance of its slack; nothing if it is known."""
+    scaled = cost**2 * variance  # slacks in units of one over the cost
+    matters = scaled > 1e-12
+    unit = np.where(matters, cost, 1.0)
+    found = without(unit * mean, np.where(matters, scaled, 1.0))
+    moved = found[0] / unit - mean, found[1] / unit**2 - variance
+    return tuple(np.where(matters, part, 0.0) for part in moved)
+
+
+def without(mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and variance of the normal law that times :math:`e^{-(u)_+}` has those given.
+
+    Newton's method, halving steps that make it worse. The unknowns are those in which the limit of
+    ever wider laws is nothing special: the log of the growth of the variance, and the shift of the
+    mean, in units of the given sd, over that growth. The start is the given law, or where nearly
+    all of it pays the cost, and so only moves, the moved one.
+    """
+    shape, mean, variance = mean.shape, mean.ravel(), variance.ravel()
+    sd = np.sqrt(variance)
+    state = np.stack([np.where(mean > 3.0 * sd, sd, 0.0), np.zeros_like(mean)])
+    step, best = np.zeros_like(state), np.full(len(mean), np.inf)
+    rest = np.arange(len(mean))  # those that are not there yet
+    for _ in range(ROUNDS):
+        error, newton = _newton(state[:, rest], mean[rest], variance[rest])
+        worse = error > best[rest]
+        step[:, rest] = np.where(worse, -0.5 * step[:, rest], newton)
+        best[rest] = np.where(worse, best[rest], error)
+        state[:, rest] += step[:, rest]
+        step[:, rest[worse]] *= -1.0  # half of the last one is left
+        rest = rest[error > PRECISION]
+        if not len(rest):
+            break
+    shift, growth = state[0], np.exp(np.minimum(state[1], np.log(WIDEST)))
+    return (mean + sd * shift * growth).reshape(shape), (variance * growth).reshape(shape)
+
+
+def _newton(
+    state: FloatArray, mean: FloatArray, variance: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """How wrong mean and log variance are, and the next step, at most one in each unknown."""
+    sd = np.sqrt(variance)
+
+    def error(state: FloatArray) -> FloatArray:
+        growth = np.exp(state[1])
+        found = with_hinge(mean + sd * state[0] * growth, variance * growth)
+        return np.stack([(found[0] - mean) / sd, np.log(found[1] / variance)])
+
+    now = error(state)
+    a, c = (error(state + AHEAD) - now) / STEP
+    b, d = (error(state + UP) - now) / STEP
+    step = np.stack([b * now[1] - d * now[0], c * now[0] - a * now[1]]) / (a * d - b * c)
+    return np.abs(now).max(axis=0), step / np.maximum(1.0, np.abs(step).max(axis=0))
+
+
+def with_hinge(mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and variance of the law proportional to :math:`N(u; m, v)\, e^{-(u)_+}`.
+
+    With the share :math:`r` of positive slacks and the density :math:`p` at zero they are
+    :math:`m - v r` and :math:`v - v^2 (p - r (1 - r))`.
+    """
+    sd = np.sqrt(variance)
+    log_density = -0.5 * np.square(mean / sd)
+    below = (variance - mean) / sd  # of zero, where the slope of the hinge has moved the mean to
+    positive = np.where(
+        below > 0.0,
+        log_density + np.log(0.5 * erfcx(np.maximum(below, 0.0) / np.sqrt(2.0))),
+        0.5 * variance - mean + log_ndtr(-np.minimum(below, 0.0)),
+    )
+    total = np.logaddexp(log_ndtr(-mean / sd), positive)
+    share = np.exp(positive - total)
+    density = np.exp(log_density - total) / (np.sqrt(2.0 * np.pi) * sd)
+    narrower = variance - variance**2 * (density - share * (1.0 - share))
+    return mean - variance * share, np.maximum(narrower, 1e-9 * variance)

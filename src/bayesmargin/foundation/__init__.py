@@ -1,0 +1,1 @@
+"""What knows no statistics: compilation, variates, threads, arrays, arguments."""

@@ -1,0 +1,1 @@
+"""What users hand in, before any of it is used."""

@@ -1,0 +1,1 @@
+"""Pseudo-likelihoods with kinks: convex piecewise-linear functions of a few scores."""

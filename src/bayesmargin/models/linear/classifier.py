@@ -1,0 +1,305 @@
+r"""A Bayesian linear support vector machine with the interface of scikit-learn."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from bayesmargin.calibration.maps import Link
+from bayesmargin.diagnostics.assessment import contradicted
+from bayesmargin.distributed import is_collection
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.checks import plain_labels, require_numbers
+from bayesmargin.models.all_or_nothing import all_or_nothing
+from bayesmargin.models.linear.fitting import (
+    LinearData,
+    calibrate,
+    merged,
+    sample_linear,
+    split_weights,
+)
+from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
+from bayesmargin.models.scaling import check_scales
+from bayesmargin.models.settings import check_linear_settings, check_sample_weight
+from bayesmargin.models.watching import linear_glance
+from bayesmargin.posterior import Posterior
+from bayesmargin.priors.moments import (
+    Belief,
+    largest_contradiction,
+    posterior_beliefs,
+    prior_belief,
+)
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
+from bayesmargin.rows.sparse import canonical
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import progress_for
+from bayesmargin.running.run import Run
+from bayesmargin.saving.mixin import SavedMixin
+
+
+class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
+    r"""Bayesian linear SVM: the hinge loss as a pseudo-likelihood, the answer a posterior.
+
+    .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(-C\,(\ell - y_d\,w \cdot x_d)_+
+              \right)
+
+    With a Gaussian prior of scale one and margin one its mode is the solution of
+    ``LinearSVC(C=C, loss="hinge")``. More than two classes use the hinge of Crammer and Singer, or
+    one binary model a class. Nothing needs tuning: the default sampler finds its own coordinates,
+    batches and length.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the hinge, as in scikit-learn.
+    margin : float
+        Margin :math:`\ell` that a score should reach.
+    prior : {"gaussian", "laplace"}
+        Prior of every weight, the intercept included.
+    prior_scale : float
+        Standard deviation of the Gaussian, or scale of the Laplace distribution.
+    fit_intercept : bool
+        Whether a constant feature is added.
+    multi_class : {"crammer_singer", "ovr"}
+        What more than two classes mean; two classes are the binary model either way.
+    sampler : str or Sampler
+        "auto", "ssgld", "ssgnht", "sghmc", the exact "hmc", "lmc" and "gibbs", "srwm" (random walk
+        with the austerity test), or an object of :mod:`bayesmargin.samplers`.
+    n_chains, n_draws : int
+        Chains, and draws kept from each.
+    random_state : int, Generator, RandomState or None
+        Seed; equal seeds give equal draws whatever ``n_jobs``, on processors of one kind.
+    n_jobs : int or None
+        Threads; None uses a core for each chain as far as there are cores.
+    verbose : int
+        1 shows progress.
+    checkpoint : path-like or None
+        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
+        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
+    checkpoint_every : float
+        Seconds between checkpoints.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_, intercept_ : arrays of shape (1, n_features) and (1,)
+        Posterior means; with more than two classes a row for each class.
+    posterior_ : Posterior
+        Draws ``coef`` and ``intercept``.
+    diagnostics_ : Diagnostics
+        R-hat, effective sample sizes, temperature, bias; print it.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from bayesmargin import BayesianLinearSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BayesianLinearSVC(random_state=0).fit(StandardScaler().fit_transform(X), y)
+    >>> model.posterior_["coef"].shape
+    (4, 1000, 30)
+    >>> model.diagnostics_.trustworthy
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        margin: float = 1.0,
+        prior: str = "gaussian",
+        prior_scale: float = 1.0,
+        fit_intercept: bool = True,
+        multi_class: str = "crammer_singer",
+        sampler: Any = "auto",
+        n_chains: int = 4,
+        n_draws: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+    ) -> None:
+        self.C = C
+        self.margin = margin
+        self.prior = prior
+        self.prior_scale = prior_scale
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.sampler = sampler
+        self.n_chains = n_chains
+        self.n_draws = n_draws
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Sample the posterior of the weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, FileRows or Dask collection of shape (n_samples, n_features)
+            Sparse matrices of many features are never made dense. Files larger than memory are
+            opened with :func:`bayesmargin.rows.open_rows`. A Dask array, a Dask data frame or a
+            list of delayed ``(X, y)`` partitions is fitted where it lies, on the workers of the
+            active client.
+        y : array-like of shape (n_samples,)
+            Class labels of any type; may be left out when ``X`` is a file that holds them.
+        sample_weight : array-like of shape (n_samples,), optional
+            Multiplies ``C`` row by row; a row of weight two counts as two rows.
+        """
+        check_linear_settings(self)
+        with all_or_nothing(self):
+            if is_collection(X):
+                from bayesmargin.distributed.linear import fit_collection
+
+                fit_collection(self, X, y, sample_weight)
+                return self
+            X, y = self._training_rows(X, y, reset=True)
+            check_classification_targets(y)
+            weight = check_sample_weight(sample_weight, X.shape[0])
+            every = bool(np.all(weight > 0.0))
+            source = "y" if every else "y without the rows whose sample_weight is zero"
+            self._set_classes(np.unique(y[weight > 0.0]), source)
+            return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
+
+    def _set_classes(self, classes: Any, source: str = "y") -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"{source} holds only one class, {classes.tolist()}: a classifier needs at least 2"
+            )
+        self.classes_ = classes
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Go on from the current posterior with further rows.
+
+        The posterior so far, summarised by its mean and covariance, is the prior of the new rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+        classes : array-like, optional
+            All classes that will ever occur; needed at the first call.
+        """
+        check_linear_settings(self)
+        first = not hasattr(self, "posterior_")
+        X, y = self._training_rows(X, y, reset=first)
+        check_classification_targets(y)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        if first:
+            if classes is None:
+                raise ValueError(
+                    "classes=None is not allowed at the first call of partial_fit: pass all "
+                    "classes that will ever occur"
+                )
+            self._set_classes(np.unique(classes), "classes")
+        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(
+                f"classes={np.unique(classes).tolist()!r} differ from those of the first call of "
+                f"partial_fit, {self.classes_.tolist()!r}"
+            )
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y holds the labels {unknown.tolist()!r}, which are not among the classes "
+                f"{self.classes_.tolist()!r}"
+            )
+        if first:
+            priors, link = self._initial_priors(self.n_features_in_), None
+        else:
+            link = self.link_
+            blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
+            priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
+        self._update(X, y, weight, priors, link)
+        means = np.column_stack([self.coef_, self.intercept_])
+        farthest = largest_contradiction(priors, means, self.fit_intercept)
+        self.diagnostics_ = contradicted(self.diagnostics_, farthest)
+        return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
+        if is_collection(X):
+            from bayesmargin.distributed.predicting import accuracy
+
+            return accuracy(self, X, y, sample_weight)
+        y = X.checked_labels(y) if isinstance(X, FileRows) else y
+        return float(super().score(X, y, sample_weight))
+
+    def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        """Checked rows and labels, from memory or from a file."""
+        if isinstance(X, FileRows):
+            return matched_rows(X, self, reset), X.checked_labels(y)
+        require_numbers(X)
+        y = plain_labels(y)
+        X, y = validate_data(
+            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
+        )
+        return (canonical(X) if sparse.issparse(X) else X), y
+
+    def _one_vs_rest(self) -> bool:
+        return self.multi_class == "ovr" and len(self.classes_) > 2
+
+    def _initial_priors(self, n_features: int) -> list[Belief]:
+        size = n_features + int(self.fit_intercept)
+        if self._one_vs_rest():
+            return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
+        return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
+
+    def _update(
+        self, X: Any, y: Any, weight: FloatArray, priors: list[Belief], before: Link | None = None
+    ) -> Self:
+        sampler = check_linear_settings(self)
+        last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
+        label = np.minimum(np.searchsorted(self.classes_, y), last)
+        label = label.astype(np.min_scalar_type(len(self.classes_)))
+        check_scales(X, getattr(self, "feature_names_in_", None))
+        values, label, weight = merged(X, label, weight)
+        data = LinearData(values, label, weight, len(self.classes_))
+        with self._checkpointing(values, label, weight, priors) as checkpoint:
+            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            with progress_for(self.verbose) as progress:
+                journal = Journal(checkpoint)
+                glance = linear_glance(self.classes_, self.fit_intercept)
+                run = sample_linear(
+                    data, priors, self, sampler, generators, progress, journal, glance
+                )
+            self._store(run, calibrate(data, run.weights, self, generators[-1], before))
+        return self
+
+    def _store(self, run: Run, link: Link) -> None:
+        self.diagnostics_ = run.diagnostics
+        self.link_ = link
+        blocks = self._n_blocks()
+        coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
+        mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
+        means = split_weights(mean, blocks, self.fit_intercept)
+        self.coef_, self.intercept_ = map(np.ascontiguousarray, means)
+        names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
+        per_class = () if blocks == 1 else ("class",)
+        settings = {key: str(value) for key, value in self.get_params(deep=False).items()}
+        settings["drawn_by"] = run.info["sampler"]  # "auto" and other names leave that open
+        self.posterior_ = Posterior(
+            {
+                "coef": coef[:, :, 0] if blocks == 1 else coef,
+                "intercept": intercept[:, :, 0] if blocks == 1 else intercept,
+            },
+            {"coef": (*per_class, "feature"), "intercept": per_class},
+            {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
+            {**run.info, **settings},
+        )

@@ -1,0 +1,287 @@
+"""Fitting a linear model: rows made canonical, one problem or one a class, runs joined."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bayesmargin.calibration.leading import leader_of, variance_to_leader
+from bayesmargin.calibration.leave_one_out import leave_one_out, leave_one_out_jointly
+from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
+from bayesmargin.diagnostics.convergence import Diagnostics
+from bayesmargin.foundation.storage import draw_array
+from bayesmargin.foundation.threads import n_threads
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.models.linear.one_vs_rest import all_classes
+from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
+from bayesmargin.models.linear.spread import score_variance
+from bayesmargin.priors.moments import Belief
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.source import DenseSource, RowSource
+from bayesmargin.rows.sparse import SparseSource
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import Progress
+from bayesmargin.running.run import Run, sample
+from bayesmargin.samplers.auto import Auto
+from bayesmargin.samplers.base import Sampler
+from bayesmargin.targets.problem import Problem
+from bayesmargin.targets.row_space import row_space
+
+MERGE_LIMIT = 20_000
+THREADS = 4  # at most, of the calibration
+CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
+CALIBRATION_SCORES = 8_000_000  # scores that it weighs, if that leaves it some hundred draws
+
+
+@dataclass(frozen=True)
+class LinearData:
+    """Rows (a matrix, a canonical CSR matrix or an opened file), class indices and weights."""
+
+    values: Any
+    label: IntArray
+    weight: FloatArray
+    n_classes: int
+
+
+def merged(values: Any, label: IntArray, weight: FloatArray) -> tuple[Any, Any, Any]:
+    """Drop rows of weight zero; join equal rows of one class, their weights added.
+
+    The posterior is the same, and a row given twice or with weight two leads to equal draws. Large
+    data keep their rows as they are, since finding equal ones would take longer than it saves.
+    """
+    if isinstance(values, FileRows):
+        return values, label, weight
+    if np.any(weight == 0.0):
+        kept = weight > 0.0
+        values, label, weight = values[kept], label[kept], weight[kept]
+    if values.shape[0] > MERGE_LIMIT:
+        return values, label, weight
+    if sparse.issparse(values):
+        first, place = _equal_sparse_rows(values, label)
+        return values[first], label[first], np.bincount(place, weights=weight)
+    keyed = np.column_stack([values, label])
+    unique, place = np.unique(keyed, axis=0, return_inverse=True)
+    total = np.bincount(place.ravel(), weights=weight, minlength=len(unique))
+    kept_values = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
+    return kept_values, unique[:, -1].astype(label.dtype), total
+
+
+def _equal_sparse_rows(values: Any, label: IntArray) -> tuple[IntArray, IntArray]:
+    """First occurrence of every distinct row, in an order of their content, and where each went."""
+    bounds, indices, data = values.indptr, values.indices, values.data
+    seen: dict[bytes, list[int]] = {}
+    for i in range(values.shape[0]):
+        part = slice(bounds[i], bounds[i + 1])
+        key = b"%d " % label[i] + indices[part].tobytes() + data[part].tobytes()
+        seen.setdefault(key, []).append(i)
+    first = np.empty(len(seen), dtype=np.int64)
+    place = np.empty(values.shape[0], dtype=np.int64)
+    for number, key in enumerate(sorted(seen)):
+        first[number] = seen[key][0]
+        place[seen[key]] = number
+    return first, place
+
+
+def source_of(values: Any, intercept: bool) -> RowSource:
+    """Rows of a matrix, a CSR matrix or a file as a source."""
+    if isinstance(values, FileRows):
+        return values.source(intercept)
+    if sparse.issparse(values):
+        return SparseSource(values, intercept)
+    return DenseSource(values, intercept)
+
+
+def make_problem(
+    data: LinearData, prior: Belief, cost: float, margin: float, intercept: bool
+) -> Problem:
+    """The posterior of a linear model on the given rows."""
+    return Problem(
+        source=source_of(data.values, intercept),
+        label=data.label,
+        n_classes=data.n_classes,
+        cost=_scaled(data.weight, cost),
+        margin=float(margin),
+        prior=prior,
+    )
+
+
+def _scaled(weight: FloatArray, factor: float) -> FloatArray:
+    """Product with a number; one weight repeated for every row stays one number in memory."""
+    if weight.strides == (0,):
+        return np.broadcast_to(factor * weight[:1], weight.shape)
+    return factor * weight
+
+
+def joined(runs: Sequence[Run]) -> Run:
+    """Runs of one-vs-rest problems as one run with an axis of classes."""
+    if len(runs) == 1:
+        return runs[0]
+    length = min(run.weights.shape[1] for run in runs)
+    n_chains, _, size = runs[0].weights.shape
+    shape = (n_chains, length, len(runs) * size)
+    weights = draw_array(shape) if runs[0].moments else np.empty(shape)
+    for k, run in enumerate(runs):
+        weights[..., k * size : (k + 1) * size] = run.weights[:, :length]
+    notes = "; ".join(filter(None, (run.info["notes"] for run in runs)))
+    known = [run.moments for run in runs if run.moments is not None]
+    moments = None
+    if known:
+        moments = (np.concatenate([m for m, _ in known]), np.concatenate([v for _, v in known]))
+    return Run(
+        weights,
+        _worst([run.diagnostics for run in runs]),
+        {**runs[0].info, "notes": notes},
+        moments,
+    )
+
+
+def _worst(found: Sequence[Diagnostics]) -> Diagnostics:
+    """The worst of every figure; times and counts added."""
+    choose: dict[str, Any] = {
+        "min_bulk_ess": min,
+        "min_tail_ess": min,
+        "converged": all,
+        "trustworthy": all,
+        "n_iterations": sum,
+        "seconds": sum,
+        "divergences": sum,
+        "bias": lambda values: max(values, key=abs),
+    }
+    values = {f.name: [getattr(one, f.name) for one in found] for f in fields(Diagnostics)}
+    return Diagnostics(**{name: choose.get(name, max)(values[name]) for name in values})
+
+
+def sample_linear(
+    data: LinearData,
+    priors: Sequence[Belief],
+    settings: Any,
+    sampler: Sampler,
+    generators: Sequence[np.random.Generator],
+    progress: Progress,
+    journal: Journal | None = None,
+    glance: Callable[[FloatArray], str] | None = None,
+) -> Run:
+    """Sample one problem, or with several priors one binary problem a class (one-vs-rest).
+
+    Where it saves time the classes are sampled in one go, which changes nothing else.
+    """
+    if isinstance(data.values, FileRows):
+        data.values.keep(MAX_ROWS, generators[-1])  # for the calibration
+    runs = []
+    for problem in _problems(data, priors, settings, sampler):
+        spawned = [rng.spawn(1)[0] for rng in generators]
+        space = row_space(problem) if isinstance(sampler, Auto) else None
+        small = problem if space is None else space.problem
+        # Whether the weights sampled are the model's own.
+        whole = space is None and problem.n_classes == data.n_classes
+        run = sample(
+            small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal,
+            glance if whole else None,
+        )  # fmt: skip
+        if space is not None:
+            run.weights, run.moments = space.lift(run.weights, spawned[-1])
+        runs.append(run)
+    return joined(runs)
+
+
+def _problems(
+    data: LinearData, priors: Sequence[Belief], settings: Any, sampler: Sampler
+) -> Iterator[Problem]:
+    """What there is to sample: one problem of all classes, or with several priors one a class."""
+    facts = (settings.C, settings.margin, settings.fit_intercept)
+    if len(priors) == 1:
+        yield make_problem(data, priors[0], *facts)
+        return
+    for k, prior in enumerate(priors):
+        own = (data.label == k).astype(data.label.dtype)
+        problem = make_problem(LinearData(data.values, own, data.weight, 2), prior, *facts)
+        together = all_classes(problem, data.label, priors, sampler) if k == 0 else None
+        if together is not None:
+            yield together
+            return
+        yield problem
+
+
+def split_weights(
+    weights: FloatArray, n_blocks: int, intercept: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Views of the coefficients (..., block, feature) and intercepts (..., block) in weights."""
+    matrix = weights.reshape(*weights.shape[:-1], n_blocks, -1)
+    if not intercept:
+        return matrix, np.zeros(matrix.shape[:-1], dtype=weights.dtype)
+    return matrix[..., :-1], matrix[..., -1]
+
+
+def calibrate(
+    data: LinearData,
+    weights: FloatArray,
+    settings: Any,
+    rng: np.random.Generator,
+    before: Link | None = None,
+) -> Link:
+    """Probability link from leave-one-out scores of (at most 20,000) training rows.
+
+    A row of weight two counts as two rows here too, of which one is left out. Weights that are
+    smaller than one on average count relative to one another. ``before`` is the link that earlier
+    rows of the same model taught.
+    """
+    flat = weights.reshape(-1, weights.shape[-1])
+    n_rows, n_blocks = data.values.shape[0], 1 if data.n_classes == 2 else data.n_classes
+    affordable = _affordable_draws(flat, min(n_rows, MAX_ROWS) * n_blocks)
+    if affordable < len(flat):
+        flat = flat[np.linspace(0, len(flat) - 1, affordable).astype(int)]
+    coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
+    if isinstance(data.values, FileRows):
+        chosen, values = data.values.sample(MAX_ROWS, rng)
+        data.values.kept = None
+    else:
+        chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
+        values = data.values[chosen]
+    step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
+    threads = 1  # products of dense rows have threads of their own
+    if sparse.issparse(values):  # smaller steps, as several are held at once, whatever ``n_jobs``
+        threads, step = n_threads(settings.n_jobs, THREADS), max(1, step // THREADS)
+
+    def left_out(start: int) -> tuple[FloatArray, FloatArray]:
+        part = slice(start, start + step)
+        return _left_out(data, chosen[part], values[part], (coef, intercept), settings)
+
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(left_out, range(0, len(chosen), step)))
+    mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+    typical = min(1.0, data.weight.mean())
+    label, weight = data.label[chosen], data.weight[chosen] / typical
+    return fit_link(mean, variance, label, weight, settings.C * typical, settings.margin, before)
+
+
+def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:
+    """Draws that calibration reads: more with few rows, fewer with millions of weights."""
+    useful = max(400, CALIBRATION_SCORES // scores_per_draw)
+    return min(len(flat), useful, max(32, CALIBRATION_WEIGHTS // flat.shape[1]))
+
+
+def _left_out(
+    data: LinearData, index: IntArray, values: Any, draws: tuple[FloatArray, ...], settings: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Leave-one-out scores and variances, as the link takes them, of some rows."""
+    label, cost = data.label[index], settings.C * np.minimum(data.weight[index], 1.0)
+    own = np.arange(data.n_classes) == label[:, None]
+    if data.n_classes > 2 and settings.multi_class == "crammer_singer":
+        scores = draw_scores(values, *draws)
+        rival = np.where(own, -np.inf, scores).max(axis=2)
+        return leave_one_out_jointly(scores, settings.margin + rival - scores[:, own], cost)
+    own = own[:, 1:] if data.n_classes == 2 else own
+    coef, intercept = (part.mean(axis=0) for part in draws)
+    mean, variance = leave_one_out(
+        values @ coef.T + intercept,
+        score_variance(values, *draws),
+        np.where(own, 1.0, -1.0),
+        settings.margin,
+        np.broadcast_to(cost[:, None], own.shape),
+    )
+    if data.n_classes == 2:
+        return mean[:, 0], variance[:, 0]
+    return mean, variance_to_leader(variance, leader_of(mean))

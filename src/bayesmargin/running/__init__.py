@@ -1,0 +1,1 @@
+"""Chains on their way: rounds, progress, interruptions, checkpoints."""

@@ -1,0 +1,299 @@
+"""One run of all chains, and what its own diagnostics make of it on the way.
+
+A step that diverges, overheats the thermostat or throws a chain off is halved, unless an exact
+sampler that costs little stands ready; an anchor that the warm-up contradicts is replaced by one
+estimated from the warm-up; chains that disagree, or hold too few effective draws, go on twice as
+long.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesmargin.diagnostics.assessment import Watched, lacking
+from bayesmargin.diagnostics.convergence import rhat
+from bayesmargin.diagnostics.stein import full_cost
+from bayesmargin.errors import DivergenceError, StepSizeWarning
+from bayesmargin.foundation.observers import listening
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.chains import collected, run_chains
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import Progress
+from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.targets.problem import Problem
+
+ROUND_SECONDS = 0.3
+LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
+MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback, none when that is cheap
+MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
+MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
+SECOND_LOOK = 4  # times the warm-up that is added where chance may have shifted the thermostat
+THROWN = 6.0  # standard deviations beyond the root of its coordinates of a length of the momentum
+POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
+POOR_SPREAD = 3.0  # ratio of variances
+CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
+
+
+def exact_is_cheap(ensemble: Ensemble) -> bool:
+    """Whether HMC, which reads all rows in reach, takes no more than a second or two."""
+    return ensemble.target is not None and full_cost(ensemble.target) <= CHEAP
+
+
+@dataclass
+class Supervisor:
+    """Carries out one run and remembers what had to be corrected."""
+
+    problem: Problem
+    n_draws: int
+    n_jobs: int | None
+    progress: Progress
+    journal: Journal
+    glance: Callable[[FloatArray], str] | None = None
+    """What else to show, from the mean weights so far."""
+    may_hand_over: bool = False
+    """Whether another sampler stands ready for the case that this one's steps are too short."""
+    max_restarts: int = MAX_RESTARTS
+    max_extensions: int = MAX_EXTENSIONS
+    restarts: int = 0
+    anchors: int = 0
+    iterations: int = 0
+    interrupted: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def begin(self, ensemble: Ensemble) -> None:
+        """Set how often chains are mended: once where another sampler stands ready instead.
+
+        Where that one costs little, a step that is too long is not mended at all.
+        """
+        self.restarts, self.may_hand_over = 0, ensemble.fallback is not None
+        self.max_restarts = MAX_RESTARTS
+        if self.may_hand_over:
+            self.max_restarts = 0 if exact_is_cheap(ensemble) else 1
+        self.max_extensions = 1 if self.may_hand_over else MAX_EXTENSIONS
+
+    def advance(self, ensemble: Ensemble, stage: str, n_draws: int, thin: int) -> None:
+        """Let all chains make ``n_draws`` draws, in rounds short enough to watch.
+
+        Draws that the journal holds from before a crash are taken from there.
+        """
+        stretch = self.journal.stretch(ensemble.chains, n_draws)
+        done, size, resumed, counted = stretch.done, 8, stretch.done, self.iterations
+        fixed = ensemble.round_draws(thin) if ensemble.round_draws else None
+        began = time.perf_counter()
+        while done < n_draws:
+            size = min(fixed or size, n_draws - done)
+            start = time.perf_counter()
+            try:
+                with stretch.round(size):
+                    if ensemble.advance is not None:
+                        ensemble.advance(size, thin)
+                    else:
+                        run_chains(ensemble.chains, size, thin, self.n_jobs)
+            except DivergenceError:
+                self.iterations = counted  # how many there were depends on the clock
+                raise
+            seconds = time.perf_counter() - start
+            done += size
+            self.iterations = counted + done * thin * len(ensemble.chains)
+            made = (done - resumed) * len(ensemble.chains)
+            speed = made / max(1e-9, time.perf_counter() - began)
+            if self.progress.shown:
+                detail = (
+                    _glance(ensemble, self.glance) if stage == "sampling" and done >= 16 else ""
+                )
+                self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
+            size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
+            stretch.pause()
+        stretch.end()
+        self.iterations = counted + n_draws * thin * len(ensemble.chains)
+
+    def prepare(self, sampler: Sampler, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Lay out the rows and find the anchor, with signs of life where that takes long."""
+        steps = 0
+
+        def show(mean: FloatArray) -> None:
+            nonlocal steps
+            steps += 1
+            self.progress.update("preparing", steps, steps, "")
+
+        with listening(show if self.progress.shown else None):
+            ensemble = sampler.start(self.problem, generators)
+        if ensemble.step_is_given and ensemble.adaptive and ensemble.warmup > LONGEST_WARMUP:
+            warnings.warn(
+                f"with step={ensemble.info['step']:g} a chain needs {ensemble.thin:,} iterations "
+                f"from one draw to the next and {ensemble.warmup:,} to warm up: choose a larger "
+                "step, leave the step out, or set burn_in and thin",
+                StepSizeWarning,
+                stacklevel=2,
+            )
+        return ensemble
+
+    def warm_up(self, ensemble: Ensemble) -> Ensemble:
+        """Run and drop the warm-up; mend step and anchor when it shows that they are poor."""
+        while True:
+            if self.may_hand_over and ensemble.slow:
+                raise DivergenceError(f"kinks allow steps of {ensemble.info['step']:.1g} only")
+            marks = max(20, min(100, ensemble.warmup))
+            thin = max(1, ensemble.warmup // marks)
+            try:
+                if ensemble.warmup > 0:
+                    self.advance(ensemble, "warm-up", min(marks, ensemble.warmup), thin)
+                rest = ensemble.warmup - min(marks, ensemble.warmup) * thin
+                if rest > 0 and not ensemble.adaptive:  # a length that was asked for
+                    self.advance(ensemble, "warm-up", 1, rest)
+                if _doubtfully_hot(ensemble):
+                    self.advance(ensemble, "warm-up", SECOND_LOOK * marks, thin)
+            except DivergenceError:
+                if not _may_shrink(ensemble):
+                    raise
+                ensemble = self._smaller_step(ensemble, "a chain diverged")
+                continue
+            better = self._mended(ensemble) if ensemble.adaptive and ensemble.restart else None
+            for chain in ensemble.chains:
+                chain.forget()
+            if better is None:
+                return ensemble
+            ensemble = better
+
+    def _mended(self, ensemble: Ensemble) -> Ensemble | None:
+        """A better ensemble, when the warm-up speaks against this one."""
+        repaired = ensemble.repair() if ensemble.repair else None
+        if repaired is not None:
+            self.notes.append("watched all options (some won that were not watched)")
+            return repaired
+        positions, trace = collected(ensemble.chains)
+        half = positions.shape[1] // 2
+        shift = _shift(ensemble, trace)
+        if shift > MAX_SHIFT:
+            return self._smaller_step(ensemble, f"the thermostat ran {shift:.0%} hot")
+        late = positions[:, half:].reshape(-1, positions.shape[-1])
+        off = float(np.abs(late.mean(axis=0)).max())
+        spread = late.var(axis=0)
+        ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
+        poor = off > POOR_SHIFT or ratio > POOR_SPREAD
+        if poor and ensemble.movable and self.anchors < 2:
+            self.anchors += 1
+            self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
+            assert ensemble.restart is not None
+            return ensemble.restart(late, False)
+        return None
+
+    def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
+        self.restarts += 1
+        if self.may_hand_over and self.restarts > self.max_restarts:
+            raise DivergenceError(reason)
+        if self.restarts > self.max_restarts or ensemble.restart is None:
+            raise DivergenceError(
+                f"{reason} (step halved {self.max_restarts} times): rescale the features, for "
+                "instance with StandardScaler, or choose another sampler"
+            )
+        self.notes.append(f"step halved ({reason})")
+        return ensemble.restart(None, True)
+
+    def sample(self, ensemble: Ensemble) -> tuple[Ensemble, Watched, FloatArray]:
+        """Make the draws; go on for longer while they do not suffice.
+
+        Chains that agree and only move slowly keep every second draw. Otherwise their first draws
+        were still on the way, and all are dropped.
+        """
+        thin, made, extension = ensemble.thin, 0, 0
+        while True:
+            if ensemble.kept is not None and made == 0:
+                ensemble.kept.reserve(self.n_draws)
+            try:
+                self.advance(ensemble, "sampling", self.n_draws - made, thin)
+            except KeyboardInterrupt:
+                if not all(chain.draws for chain in ensemble.chains):
+                    raise
+                self.interrupted = True
+            except DivergenceError:
+                if not _may_shrink(ensemble):
+                    raise
+                ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
+                thin, made = ensemble.thin, 0
+                continue
+            positions, trace = collected(ensemble.chains)
+            if not self.interrupted and _may_shrink(ensemble) and _thrown(ensemble, trace):
+                ensemble = self.warm_up(self._smaller_step(ensemble, "a chain was thrown off"))
+                thin, made = ensemble.thin, 0
+                continue
+            watched = Watched(positions, self.n_jobs, ensemble.raw)
+            if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
+                break
+            missing = lacking(watched)
+            if not missing:
+                break
+            extension += 1
+            thin *= 2
+            self.notes.append(f"draws taken {thin} iterations apart")
+            useful = missing == "draws" and ensemble.draw_weights is None
+            for chain in ensemble.chains:
+                if useful:
+                    chain.halve()
+                else:
+                    chain.forget()
+            made = -(-self.n_draws // 2) if useful else 0
+        ensemble.info["thin"] = thin
+        return ensemble, watched, trace
+
+
+def _may_shrink(ensemble: Ensemble) -> bool:
+    """Whether the step is ours to change."""
+    return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
+
+
+def _shift(ensemble: Ensemble, trace: FloatArray) -> float:
+    """How far the thermostat ran above its setting in the second half, relatively.
+
+    It is 0 where there is none, or where the step is not ours to change.
+    """
+    diffusion = ensemble.info.get("diffusion")
+    if diffusion is None or not _may_shrink(ensemble):
+        return 0.0
+    return float(trace[:, trace.shape[1] // 2 :, 1].mean()) / diffusion - 1.0
+
+
+def _doubtfully_hot(ensemble: Ensemble) -> bool:
+    """Whether the thermostat ran too hot in a warm-up that is too short to tell it from chance.
+
+    The friction of a sound chain on ``n`` coordinates has variance ``1/n`` about its setting, and
+    about every third mark of a warm-up is a new one: of one coordinate, a tenth of all warm-ups
+    ended above the bound by chance.
+    """
+    if not all(chain.draws for chain in ensemble.chains):
+        return False
+    positions, trace = collected(ensemble.chains)
+    shift = _shift(ensemble, trace)
+    if not shift > MAX_SHIFT:
+        return False
+    marks = positions.shape[0] * (positions.shape[1] - positions.shape[1] // 2)
+    chance = np.sqrt(3.0 / (marks * positions.shape[-1])) / ensemble.info["diffusion"]
+    return bool(shift < MAX_SHIFT + 4.0 * chance)
+
+
+def _thrown(ensemble: Ensemble, trace: FloatArray) -> bool:
+    """Whether a batch kicked a momentum to a length that chance never gives it.
+
+    Far from the anchor many rows change state at once, and a batch of few of them can stand for
+    hundreds. The thermostat answers with a friction in which the chain stands still, for as many
+    draws as it takes to wear off: chains still agree, and no other check sees it.
+    """
+    if ensemble.info.get("diffusion") is None or ensemble.kept is not None:
+        return False
+    size = ensemble.chains[0].draws[0].shape[1]
+    return bool(trace[..., 0].max() > (1.0 + THROWN / np.sqrt(size)) ** 2)
+
+
+def _glance(ensemble: Ensemble, more: Callable[[FloatArray], str] | None) -> str:
+    """Worst R-hat so far over a few coordinates, cheap enough to show at every round."""
+    positions, _ = collected(ensemble.chains)
+    few = np.linspace(0, positions.shape[-1] - 1, min(16, positions.shape[-1])).astype(int)
+    seen = f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
+    if more is None:
+        return seen
+    if ensemble.kept is not None:
+        return f"{seen}{more(ensemble.kept.moments()[0])}  "
+    return f"{seen}{more(ensemble.weights(positions.mean(axis=(0, 1))[None, None])[0, 0])}  "

@@ -1,0 +1,1 @@
+"""What is sampled: unbiased gradients and energies."""
