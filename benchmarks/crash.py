@@ -33,11 +33,11 @@ from bayesmargin import (
     DPMNLClassifier,
     InfiniteSVC,
     MedLDAClassifier,
-    sampling,
 )
 from bayesmargin.errors import BayesmarginWarning
+from bayesmargin.running import checkpoint as checkpoints
+from bayesmargin.running import run as sampling
 from bayesmargin.running.checkpoint import NEWEST, Checkpoint
-from bayesmargin.saving import checkpoint as checkpoints
 from options import command_line
 from reporting import finish
 

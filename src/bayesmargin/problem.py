@@ -10,7 +10,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     found = getattr(import_module("bayesmargin.targets.problem"), name)
     warnings.warn(
-        "bayesmargin.problem is now bayesmargin.targets.problem; the old name goes with version 0.3",
+        "bayesmargin.problem is now bayesmargin.targets.problem; it goes with 0.3",
         DeprecationWarning,
         stacklevel=2,
     )

@@ -10,7 +10,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     found = getattr(import_module("bayesmargin.dynamics.steps"), name)
     warnings.warn(
-        "bayesmargin.steps is now bayesmargin.dynamics.steps; the old name goes with version 0.3",
+        "bayesmargin.steps is now bayesmargin.dynamics.steps; it goes with 0.3",
         DeprecationWarning,
         stacklevel=2,
     )

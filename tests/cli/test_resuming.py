@@ -96,7 +96,7 @@ def test_a_crash_between_fit_and_saved_model_costs_no_more_than_one_before(tmp_p
 
 def cut_short(monkeypatch):
     """Fits leave a state in their checkpoint and stop."""
-    from bayesmargin.saving import checkpoint
+    from bayesmargin.running import checkpoint
 
     def stop(self, document):
         self.write(*document())

@@ -6,9 +6,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
-from bayesmargin.models import linear_svc
 from bayesmargin.models.dpmnl import classifier as dpmnl
 from bayesmargin.models.infinite_svc import classifier as infinite_svc
+from bayesmargin.models.linear import classifier as linear_svc
 from bayesmargin.models.medlda.training import Training
 
 CASES = [

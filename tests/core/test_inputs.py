@@ -11,9 +11,9 @@ from bayesmargin import (
     DPMNLClassifier,
     InfiniteSVC,
     MedLDAClassifier,
-    inputs,
 )
 from bayesmargin.errors import DataError
+from bayesmargin.inputs import checks as inputs
 from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.rows import open_rows
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesmargin.augmentation import variates as augmentation_variates
 from bayesmargin.augmentation.variates import WORDS, new_lanes
 from bayesmargin.foundation.compiling import from_python
 from bayesmargin.foundation.random import inverse_gaussian_from as compiled_inverse_gaussian
-from bayesmargin.samplers import augmentation_variates
 
 inverse_gaussian_from = from_python(compiled_inverse_gaussian)
 fill_variates = from_python(augmentation_variates.fill_variates)

@@ -13,8 +13,6 @@ from bayesmargin import (
     DPMNLClassifier,
     InfiniteSVC,
     MedLDAClassifier,
-    sampling,
-    supervisor,
 )
 from bayesmargin.errors import (
     BayesmarginWarning,
@@ -22,6 +20,9 @@ from bayesmargin.errors import (
     CheckpointWarning,
     InterruptedWarning,
 )
+from bayesmargin.running import checkpoint as checkpoints
+from bayesmargin.running import run as sampling
+from bayesmargin.running import supervisor
 from bayesmargin.running.checkpoint import NEWEST, PREVIOUS, Checkpoint
 from bayesmargin.samplers import (
     SGHMC,
@@ -32,7 +33,6 @@ from bayesmargin.samplers import (
     LangevinMC,
     SubgradientHMC,
 )
-from bayesmargin.saving import checkpoint as checkpoints
 from bayesmargin.saving import state_folder
 from tests.saving import fitted
 

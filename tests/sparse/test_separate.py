@@ -15,7 +15,7 @@ from bayesmargin.approximation.wide_order import by_class, interleaved
 from bayesmargin.approximation.wide_targets import wide_coordinates, wide_states, wide_target
 from bayesmargin.diagnostics.convergence import rhat_and_bulk_ess
 from bayesmargin.foundation.compiling import jit
-from bayesmargin.models import one_vs_rest
+from bayesmargin.models.linear import one_vs_rest
 from bayesmargin.models.linear.one_vs_rest import all_classes
 from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
 from bayesmargin.rows import DenseSource, SparseSource
