@@ -28,8 +28,8 @@ import numpy as np
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.errors import BayesmarginWarning, CheckpointError, SavedModelError
 from bayesmargin.rows import open_rows
+from bayesmargin.running import checkpoint as checkpoints
 from bayesmargin.running.checkpoint import Checkpoint
-from bayesmargin.saving import checkpoint as checkpoints
 from bayesmargin.saving import read_model, write_model
 from bayesmargin.saving.files import sealed, unsealed
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from bayesmargin import BayesianLinearSVC, supervisor
+from bayesmargin import BayesianLinearSVC
 from bayesmargin.approximation import multiclass
 from bayesmargin.approximation.contrasts import SharedPart, shared_part, without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
+from bayesmargin.running import supervisor
 from bayesmargin.samplers import SSGLD, SSGNHT
 from bayesmargin.targets.coordinates import rotated
 

@@ -10,8 +10,9 @@ import warnings
 import numpy as np
 import pytest
 
-from bayesmargin import BayesianLinearSVC, supervisor
+from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import StepSizeWarning
+from bayesmargin.running import supervisor
 
 
 def _fitted(X, y, seed, **settings):

@@ -9,6 +9,7 @@ from tests.samplers_exact.test_hamiltonian import random_problem
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.approximation.exact import exact_target, safe_radius
+from bayesmargin.dynamics import options
 from bayesmargin.dynamics.crossing import crossing_dynamics, flow
 from bayesmargin.dynamics.hamiltonian import (
     ADAPTED,
@@ -21,7 +22,7 @@ from bayesmargin.dynamics.hamiltonian import (
 from bayesmargin.dynamics.parabolas import crossing_time
 from bayesmargin.foundation.compiling import from_python, jit
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains, options
+from bayesmargin.samplers import SubgradientHMC, hamiltonian_chains
 from bayesmargin.targets.rows import workspace
 from bayesmargin.validation.agreement import moment_scores
 from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesmargin.augmentation import mixing as augmentation_mixing
 from bayesmargin.augmentation.blocks import ROWS, blocks_of
 from bayesmargin.augmentation.mixing import gibbs_work
 from bayesmargin.augmentation.single import HEAVY, LARGEST_LOSS, loss_in_single
@@ -10,7 +11,7 @@ from bayesmargin.foundation.compiling import from_python
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
-from bayesmargin.samplers import AugmentationGibbs, augmentation_mixing
+from bayesmargin.samplers import AugmentationGibbs
 from bayesmargin.samplers.augmentation import augmented
 from bayesmargin.targets.problem import Problem
 from bayesmargin.validation import agreement

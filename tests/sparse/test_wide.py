@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesmargin import BayesianLinearSVC, storage
+from bayesmargin import BayesianLinearSVC
 from bayesmargin.approximation.wide import fit_wide_anchor
 from bayesmargin.approximation.wide_order import by_class, interleaved
 from bayesmargin.approximation.wide_targets import wide_states, wide_target
+from bayesmargin.foundation import storage
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource, SparseSource
