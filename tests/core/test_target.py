@@ -9,8 +9,9 @@ from bayesmargin.approximation.targets import anchored_target, plain_target
 from bayesmargin.diagnostics.stein import full_batch, gradient_noise
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.likelihoods.base import add_rows
 from bayesmargin.likelihoods.hinge import winner
-from bayesmargin.targets.rows import Strata, add_rows, estimate_gradient, workspace
+from bayesmargin.targets.rows import Strata, estimate_gradient, workspace
 from tests.conftest import make_problem
 
 

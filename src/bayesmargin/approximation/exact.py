@@ -22,10 +22,11 @@ from bayesmargin.approximation.targets import (
     whitened_rows,
 )
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.one_score import BinaryHinge
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.targets.coordinates import Identity
 from bayesmargin.targets.problem import Problem
-from bayesmargin.targets.rows import BinaryHinge, Strata, Target
+from bayesmargin.targets.rows import Strata, Target
 
 ROUNDING = 1e-6  # rows this close to the ball, relatively, still count as inside its reach
 

@@ -9,13 +9,15 @@ from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.row_states import RowStates
 from bayesmargin.approximation.screening import allocate, gradient_noise, quiet_batch, screen
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.largest import MulticlassHinge
+from bayesmargin.likelihoods.one_score import BinaryHinge
 from bayesmargin.priors.densities import CorrelatedPrior, GaussianPrior, LaplacePrior
 from bayesmargin.priors.moments import Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.rows.files import FileSource
 from bayesmargin.rows.layout import DenseRows, SparseRows
 from bayesmargin.targets.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.targets.problem import Problem
-from bayesmargin.targets.rows import BinaryHinge, MulticlassHinge, Strata, Target
+from bayesmargin.targets.rows import Strata, Target
 
 ROW_TYPE = np.float32  # half the memory traffic; positions and sums stay in double precision
 PIECE = 8192  # rows transformed at a time

@@ -12,12 +12,14 @@ from bayesmargin.approximation.wide_multiclass import winning_options
 from bayesmargin.approximation.wide_order import reordered
 from bayesmargin.approximation.wide_separate import separate_states
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.each_score import SeparateHinge
+from bayesmargin.likelihoods.largest import InterleavedHinge
+from bayesmargin.likelihoods.one_score import BinaryHinge
 from bayesmargin.rows.blocks import as_rows, block_products, block_sum, gathered
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.targets.coordinates import Scaled, Sheared, Spiked
 from bayesmargin.targets.problem import Problem
-from bayesmargin.targets.rows import BinaryHinge, InterleavedHinge, Target
-from bayesmargin.targets.separate import SeparateHinge
+from bayesmargin.targets.rows import Target
 
 NORMAL_COST = 8.0  # of drawing a normal variate, in entries of a row read
 NEARLY_ALL = 0.6  # of the rows: reading all in order takes no longer

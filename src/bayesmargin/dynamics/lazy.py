@@ -24,7 +24,8 @@ from bayesmargin.dynamics.steps import AdaGrad, Unscaled, scale_of, step_at
 from bayesmargin.foundation.compiling import implements, inner_jit, jit
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.likelihoods.hinge import winner
-from bayesmargin.targets.rows import BinaryHinge, InterleavedHinge
+from bayesmargin.likelihoods.largest import InterleavedHinge
+from bayesmargin.likelihoods.one_score import BinaryHinge
 
 # Columns of the table of coordinates: all that a jump reads and writes is one cache line.
 WEIGHT, MARK, SPREAD, REST, METRIC, PRECISION, MOMENT, DATA = range(8)

@@ -21,9 +21,11 @@ from scipy import special
 
 from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.largest import MulticlassHinge
+from bayesmargin.likelihoods.one_score import BinaryHinge
 from bayesmargin.rows.layout import DenseRows, row_add, row_dot
 from bayesmargin.targets.coordinates import Identity, Rotated, Scaled, rotated, weights_from
-from bayesmargin.targets.rows import BinaryHinge, MulticlassHinge, Target
+from bayesmargin.targets.rows import Target
 
 TABULATED = 1 << 24  # products of gradients: 128 MB at the most, for all chains together
 

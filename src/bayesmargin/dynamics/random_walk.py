@@ -20,9 +20,10 @@ from bayesmargin.dynamics.base import advance
 from bayesmargin.foundation.compiling import implements, inner_jit
 from bayesmargin.foundation.copying import copy_vector
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.likelihoods.base import row_log_psi
 from bayesmargin.priors.densities import prior_energy
 from bayesmargin.targets.coordinates import to_weights
-from bayesmargin.targets.rows import row_log_psi, set_working
+from bayesmargin.targets.rows import set_working
 
 
 class AusterityWalk(NamedTuple):

@@ -4,10 +4,10 @@ import numpy as np
 
 from bayesmargin.approximation.targets import PreparedTarget
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.likelihoods.largest import InterleavedHinge
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.targets.coordinates import Scaled, Sheared
 from bayesmargin.targets.problem import Problem
-from bayesmargin.targets.rows import InterleavedHinge
 
 
 class CommonPart:

@@ -17,6 +17,8 @@ from bayesmargin.approximation.wide_targets import (
     wide_target,
 )
 from bayesmargin.dynamics.base import initial_state
+from bayesmargin.likelihoods.each_score import SeparateHinge
+from bayesmargin.likelihoods.largest import InterleavedHinge
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
@@ -32,8 +34,7 @@ from bayesmargin.samplers.wide import (
 from bayesmargin.samplers.wide_common import common_part
 from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.targets.problem import Problem
-from bayesmargin.targets.rows import InterleavedHinge, workspace
-from bayesmargin.targets.separate import SeparateHinge
+from bayesmargin.targets.rows import workspace
 
 if TYPE_CHECKING:
     from bayesmargin.samplers.stochastic import StochasticSampler

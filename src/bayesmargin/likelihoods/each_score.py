@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from bayesmargin.foundation.compiling import implements
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.likelihoods.base import add_rows
 from bayesmargin.rows.layout import row_add, row_scores
-from bayesmargin.targets.rows import add_rows
 
 
 class SeparateHinge(NamedTuple):
