@@ -9,7 +9,7 @@ Numba's disk cache looks at the file of the cached function only. A change in an
 function calls would go unnoticed, so the cache folder here is named by a hash of the module, of
 every module of this package that it imports, followed through, and of every module that registers
 the body of a generic: a driver calls those without importing them. Kernels of other packages depend
-on all of this one.
+on all of this one, and code for classes of other packages on their files (``foreign.py``).
 """
 
 import ast
@@ -28,6 +28,7 @@ from numba.core import event
 from numba.core.typing import signature
 from numba.extending import overload
 
+from bayesmargin.foundation.foreign import Cache, note_body
 from bayesmargin.foundation.linking import InnerCompiler, OuterCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -231,7 +232,10 @@ def _compiled(function: F, borrows: bool, inner: bool) -> F:
     key = source_hash(module) if inside else package_hash()
     numba.config.CACHE_DIR = str(cache_folder() / key)
     try:
-        return numba.njit(cache=True, **_options(borrows, inner))(function)
+        kernel = numba.njit(**_options(borrows, inner))(function)
+        if not numba.config.DISABLE_JIT:
+            kernel._cache = Cache(function)
+        return kernel
     finally:
         numba.config.CACHE_DIR = previous
 
@@ -254,6 +258,7 @@ def implements(
         # Not inline="always": Numba then miscompiles a body that calls one generic before another
         # in a loop. Langevin steps lost their data term that way, silently.
         overload(generic, jit_options=_options(borrows, inner=True))(choose)
+        note_body(kind, function)
         return function
 
     return register
