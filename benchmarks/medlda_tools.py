@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesmargin import MedLDAClassifier
-from bayesmargin.models.medlda.crew import count_threads
+from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import minibatches
@@ -42,7 +42,7 @@ class Run:
         model.n_features_in_ = self.X.shape[1]
         self.signs = code.signs(self.y)
         resolved = resolve(model, code.n_classifiers, self.X.shape[0], self.signs)
-        threads = count_threads(model.n_jobs)
+        threads = n_threads(model.n_jobs or 1)
         self.training = Training(model, resolved, code, self.X.shape[1], threads)
         self.documents = to_documents(check_counts(self.X, "run"))
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from bayesmargin import MedLDAClassifier
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.models.medlda.crew import N_SHARES, Crew
+from bayesmargin.foundation.threads import N_SHARES
 from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
 from bayesmargin.models.medlda.parameters import (
@@ -20,6 +20,7 @@ from bayesmargin.models.medlda.parameters import (
 )
 from bayesmargin.models.medlda.settings import MOST, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
+from bayesmargin.models.medlda.tools import Crew
 from bayesmargin.models.medlda.weights import LangevinMover, default_step
 
 N_CLASSES, N_WORDS, OWN = 20, 2000, 30

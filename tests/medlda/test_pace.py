@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from bayesmargin import MedLDAClassifier, load
-from bayesmargin.models.medlda.crew import Crew
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.learners import minibatches
 from bayesmargin.models.medlda.pace import part_of_minibatch
+from bayesmargin.models.medlda.tools import Crew
 from bayesmargin.models.medlda.training import Training
 
 from .test_corpus_size import draw_documents

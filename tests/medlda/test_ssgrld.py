@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.threads import N_SHARES
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
-from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.flow import absorb, catch_up, quantile_table
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
+from bayesmargin.models.medlda.tools import Crew
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover, starting_weights
 

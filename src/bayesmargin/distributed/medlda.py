@@ -18,11 +18,11 @@ from bayesmargin.distributed.columns import common_columns
 from bayesmargin.distributed.partitions import open_partitions
 from bayesmargin.distributed.shards import Shard
 from bayesmargin.errors import PartitionError
+from bayesmargin.foundation.threads import N_SHARES, cut, n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.names import learn_columns
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import make_workspace
-from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
 from bayesmargin.models.medlda.documents import (
     Documents,
     check_counts,
@@ -36,6 +36,7 @@ from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
+from bayesmargin.models.medlda.tools import Crew
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.saving.fingerprint import data_fingerprint
 
@@ -276,7 +277,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     if model.checkpoint is not None:
         digests = cluster.gather([cluster.submit("look", digest, s) for s in documents.shards])
     with model._checkpointing(digests, labels) as checkpoint:
-        threads = count_threads(model.n_jobs)
+        threads = n_threads(model.n_jobs or 1)
         seed = checkpoint.random_state
         training = ShardedTraining(model, resolved, code, n_words, threads, seed)
         training.run(model, documents, signs, checkpoint)

@@ -1,13 +1,24 @@
-"""Chains beside each other in threads, which Ctrl-C stops at the end of the sweep under way."""
+"""Threads that share work: chains beside each other, parts of a minibatch, groups of components.
+
+Work is cut into parts that do not depend on the number of threads, each with a generator of its
+own; threads take parts as they become free. What parts add up in common are integers, whose sum has
+no order; what is not an integer is kept by part and added in the order of the parts. So results do
+not depend on the number of threads.
+"""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
 from threading import Event
-from typing import TypeVar
+from typing import Any, Self, TypeVar
+
+import numpy as np
 
 Result = TypeVar("Result")
+N_SHARES = 16  # parts that work on many items is cut into
 
 
 def usable_cores() -> int:
@@ -17,11 +28,102 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def n_threads(n_jobs: int | None, n_chains: int) -> int:
-    """Threads for ``n_chains`` chains: ``n_jobs``, or every core this process may use."""
+def n_threads(n_jobs: int | None, n_parts: int | None = None) -> int:
+    """Threads for ``n_jobs``, no more than ``n_parts``; None is every core this process may use.
+
+    Negative numbers are counted down from that, as joblib does: -1 is every core, -2 all but one.
+
+    Examples
+    --------
+    >>> from bayesmargin.foundation.threads import n_threads
+    >>> n_threads(3, n_parts=8), n_threads(3, n_parts=2)
+    (3, 2)
+    """
     wanted = -1 if n_jobs is None else n_jobs
     wanted = wanted if wanted >= 0 else usable_cores() + 1 + wanted
-    return max(1, min(wanted, n_chains))
+    return max(1, wanted if n_parts is None else min(wanted, n_parts))
+
+
+def cut(length: int) -> list[slice]:
+    """Cut ``length`` items into :data:`N_SHARES` slices of nearly equal size.
+
+    Examples
+    --------
+    >>> from bayesmargin.foundation.threads import cut
+    >>> cut(40)[:2]
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    edges = np.linspace(0, length, N_SHARES + 1).astype(int)
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+class ThreadPool:
+    """Runs one function over parts of some work.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads, of which the calling one is one: a step of milliseconds has no time for messages.
+    make_tool : callable, optional
+        Makes the work space that every thread has for itself.
+
+    Examples
+    --------
+    >>> from bayesmargin.foundation.threads import ThreadPool
+    >>> squares = [0, 0, 0]
+    >>> def square(part, tool):
+    ...     squares[part] = part**2
+    >>> with ThreadPool(2) as pool:
+    ...     pool.run(square, range(3))
+    >>> squares
+    [0, 1, 4]
+    """
+
+    def __init__(self, n_threads: int, make_tool: Callable[[], Any] = lambda: None) -> None:
+        self.tools = [make_tool() for _ in range(n_threads)]
+        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+
+    def run(self, task: Callable[[int, Any], None], parts: Iterable[int]) -> None:
+        """Call ``task(part, tool)`` for every part, begun in the order given.
+
+        After an error, or Ctrl-C, no further part is begun.
+        """
+        pending = deque(parts)
+
+        def labour(tool: Any) -> None:
+            while True:
+                try:
+                    part = pending.popleft()
+                except IndexError:
+                    return
+                try:
+                    task(part, tool)
+                except BaseException:
+                    pending.clear()
+                    raise
+
+        if self._pool is None:
+            labour(self.tools[0])
+            return
+        others = [self._pool.submit(labour, tool) for tool in self.tools[1:]]
+        try:
+            labour(self.tools[0])
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def run_chains(

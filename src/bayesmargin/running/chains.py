@@ -7,7 +7,6 @@ round.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,7 +15,7 @@ import numpy as np
 from bayesmargin.dynamics.base import advance
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.compiling import jit
-from bayesmargin.foundation.threads import n_threads
+from bayesmargin.foundation.threads import ThreadPool, n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.targets.rows import Target, Workspace
 
@@ -123,14 +122,12 @@ def every_second(*records: list[FloatArray]) -> None:
 
 def run_chains(chains: Sequence[ChainLike], n_draws: int, thin: int, n_jobs: int | None) -> None:
     """Let every chain make ``n_draws`` draws, in threads."""
-    threads = n_threads(n_jobs, len(chains))
-    if threads == 1:
-        for chain in chains:
-            chain.run(n_draws, thin)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for future in [pool.submit(chain.run, n_draws, thin) for chain in chains]:
-            future.result()
+
+    def advance(number: int, _: None) -> None:
+        chains[number].run(n_draws, thin)
+
+    with ThreadPool(n_threads(n_jobs, len(chains))) as pool:
+        pool.run(advance, range(len(chains)))
 
 
 def collected(chains: Sequence[ChainLike]) -> tuple[FloatArray, FloatArray]:

@@ -2,10 +2,13 @@
 
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Self
+
+from bayesmargin.errors import InterruptedWarning
 
 
 class Interruptible:
@@ -49,3 +52,24 @@ class Interruptible:
             yield self
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def warn_of_interrupt(done: int, planned: int, unit: str, of: str = "", depth: int = 1) -> None:
+    """Warn that Ctrl-C has cut a fit short; ``depth`` functions lie between it and its caller.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from bayesmargin.running.interrupts import warn_of_interrupt
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warn_of_interrupt(60, 100, "sweeps")
+    >>> print(said[0].message)
+    sampling was interrupted after 60 of 100 sweeps; the model holds the draws made so far: fit \
+again for a full run
+    """
+    warnings.warn(
+        f"sampling was interrupted after {done} of {planned} {unit}; the model holds the draws "
+        f"made so far{of}: fit again for a full run",
+        InterruptedWarning,
+        stacklevel=2 + depth,
+    )

@@ -163,7 +163,7 @@ def _check_brevity(brevity: Any, n_classifiers: int) -> None:
 def _check_learner(learner: Any, features: int, width: int, own: int, topics: int) -> None:
     chain = getattr(learner, "chain", None)
     if chain is not None:
-        from bayesmargin.models.medlda.crew import N_SHARES
+        from bayesmargin.foundation.threads import N_SHARES
 
         settings = chain.settings
         _require_array(chain.topics, [features, width], "f", "topics of a chain")

@@ -26,11 +26,11 @@ from bayesmargin.models.mixtures.convergence import (
     trace_report,
     warn_if_refused,
     warn_if_unsettled,
-    warn_of_interrupt,
 )
 from bayesmargin.models.mixtures.start import first_partition, fit_scaling
 from bayesmargin.models.watching import Watched, watched
 from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import Progress, progress_for
 
 
@@ -150,7 +150,7 @@ class DPMNLClassifier(MixtureClassifier):
             self.timings_ = {"total": time.perf_counter() - begin}
         if interrupted:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(len(record.components), self.n_sweeps, 1, 1)
+            warn_of_interrupt(len(record.components), self.n_sweeps, "sweeps")
             return self
         warn_if_unsettled(self.diagnostics_, len(self.n_components_))
         accepted = float(np.mean(record.accepted[burn_in:]))

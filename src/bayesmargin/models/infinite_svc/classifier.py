@@ -14,8 +14,9 @@ from bayesmargin.models.infinite_svc.link import learn_link
 from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
-from bayesmargin.models.mixtures.convergence import warn_if_unsettled, warn_of_interrupt
+from bayesmargin.models.mixtures.convergence import warn_if_unsettled
 from bayesmargin.models.watching import watched
+from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for
 from bayesmargin.saving.book import ChainBook
 
@@ -249,7 +250,9 @@ class InfiniteSVC(InfiniteSVCAnswers):
         sweeps = problem.burn_in + self.n_components_.shape[1]
         if interrupted:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(sweeps, problem.n_sweeps, len(recorders), self.n_chains)
+            few = len(recorders) < self.n_chains
+            of = f" of {len(recorders)} of {self.n_chains} chains" if few else ""
+            warn_of_interrupt(sweeps, problem.n_sweeps, "sweeps", of)
             return self
         remedy = "increase n_sweeps" if self.joining == "eager" else "joining='eager' joins them"
         warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1], remedy)

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.threads import n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.medlda.crew import count_threads
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.reading import read_counts
@@ -32,7 +32,7 @@ class AnswersMixin(TransformerMixin):
     def _ready(self, draws: int | None = None) -> Training:
         """The training, with as many threads as are asked for now, and so many draws at least."""
         self._require_draws(draws)
-        self._training.n_threads = count_threads(self.n_jobs)
+        self._training.n_threads = n_threads(self.n_jobs or 1)
         return self._training
 
     def _read(self, X: Any, draws: int | None = None) -> tuple[FloatArray, IntArray]:
@@ -137,6 +137,6 @@ class AnswersMixin(TransformerMixin):
         """
         check_is_fitted(self)
         if self._link is None:
-            self._training.n_threads = count_threads(self.n_jobs)
+            self._training.n_threads = n_threads(self.n_jobs or 1)
             self._link = self._training.link()
         return self._link

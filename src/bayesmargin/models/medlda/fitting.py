@@ -6,9 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from bayesmargin.distributed import is_collection
+from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.medlda.crew import count_threads
-from bayesmargin.models.medlda.interruption import warn_of_interrupt
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
@@ -16,6 +15,7 @@ from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training
 from bayesmargin.models.medlda.resuming import require_same_model
 from bayesmargin.models.medlda.training import Training
+from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.saving.mixin import SavedMixin
 
 
@@ -91,7 +91,7 @@ class FittingMixin(SavedMixin):
             training = self._begin(learn_code(y, classes), size, self.random_state)
         else:
             training = self._training
-            training.n_threads = count_threads(self.n_jobs)
+            training.n_threads = n_threads(self.n_jobs or 1)
             require_same_model(self, self.posterior_[0].n_topics, classes)
         signs = training.code.signs(y)
         if len(documents.words) == 0:  # nothing is learned from empty documents
@@ -122,7 +122,7 @@ class FittingMixin(SavedMixin):
 
     def _begin(self, code: LabelCode, size: int, random_state: Any, signs: Any = None) -> Training:
         resolved = resolve(self, code.n_classifiers, size, signs)
-        threads = count_threads(self.n_jobs)
+        threads = n_threads(self.n_jobs or 1)
         return Training(self, resolved, code, self.n_features_in_, threads, random_state)
 
     def _finish(self, training: Training) -> None:
@@ -138,7 +138,11 @@ class FittingMixin(SavedMixin):
     def _learn_link(self) -> Self:
         """Learn probabilities at once, after a fit; should Ctrl-C come, it is done later."""
         if self.posterior_[0].interrupted:
-            warn_of_interrupt(self.posterior_[0], self.method)
+            unit = "sweeps" if self.method == "gibbs" else "minibatches"
+            done, planned = self.posterior_[0].length, self.posterior_[0].planned
+            assert done is not None
+            assert planned is not None
+            warn_of_interrupt(done, planned, unit, depth=2)
         else:
             self._link = self._training.link()
         return self

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.threads import N_SHARES
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.medlda.crew import N_SHARES, Crew
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.gibbs import CollapsedChain
@@ -17,6 +17,7 @@ from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
 from bayesmargin.models.medlda.posterior import TopicPosterior
 from bayesmargin.models.medlda.settings import REST_DECAY, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
+from bayesmargin.models.medlda.tools import Crew
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 
 

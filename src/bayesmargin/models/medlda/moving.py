@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from bayesmargin.foundation.threads import N_SHARES, cut
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
 from bayesmargin.models.medlda.flow import absorb, catch_up, clear_counts
 from bayesmargin.models.medlda.settings import Settings
-from bayesmargin.models.medlda.tools import Aids, Tool
+from bayesmargin.models.medlda.tools import Aids, Crew, Tool
 from bayesmargin.models.medlda.topics import step_sgrld
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from bayesmargin.foundation.compiling import inner_borrowing_jit, jit
 from bayesmargin.foundation.streams import seed_stream
+from bayesmargin.foundation.threads import ThreadPool
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import (
     Workspace,
@@ -30,7 +31,6 @@ from bayesmargin.models.medlda.conditionals import (
     sweep_plain,
     weigh_topics,
 )
-from bayesmargin.models.medlda.crew import Crew
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.posterior import TopicPosterior, inverse_sums
 
@@ -128,7 +128,7 @@ def infer(
         # Chances of very many words add up in double precision: in single the sum stops growing.
         return make_workspace(n_classes, width, longest)._replace(factor=np.zeros(width))
 
-    with Crew(n_threads, make_room) as crew:
+    with ThreadPool(n_threads, make_room) as pool:
         for draw, topics, coef in states:
             shares = np.zeros((n_documents, n_topics))
             shares[empty] = 1.0 / n_topics
@@ -151,7 +151,7 @@ def infer(
                     work,
                 )
 
-            crew.run(task, range(len(chunks)))
+            pool.run(task, range(len(chunks)))
             mean_shares += shares / len(states)
             # Not a product of BLAS, which orders the sums of a document by how many there are.
             scores += np.einsum("dk,lk->dl", shares, coef) / len(states)

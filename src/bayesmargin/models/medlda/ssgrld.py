@@ -13,10 +13,10 @@ The chain is a handful of arrays and generators, so that it can stop after any m
 
 import numpy as np
 
+from bayesmargin.foundation.threads import N_SHARES, cut
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.batches import sample_documents
 from bayesmargin.models.medlda.conditionals import padded
-from bayesmargin.models.medlda.crew import N_SHARES, Crew, cut
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.expected import ExpectedTopics, add_counts
 from bayesmargin.models.medlda.flow import (
@@ -27,7 +27,7 @@ from bayesmargin.models.medlda.moving import MovingTopics
 from bayesmargin.models.medlda.pace import part_of_minibatch
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
-from bayesmargin.models.medlda.tools import Aids, Tool
+from bayesmargin.models.medlda.tools import Aids, Crew, Tool
 from bayesmargin.models.medlda.weights import (
     LangevinMover,
     ThermostatMover,

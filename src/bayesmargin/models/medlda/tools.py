@@ -1,9 +1,11 @@
 """What a chain and its threads need beside the state: tables, marks, count buffers, work space."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from bayesmargin.foundation.threads import ThreadPool
 from bayesmargin.models.medlda.conditionals import make_workspace
 from bayesmargin.models.medlda.flow import quantile_table
 
@@ -30,3 +32,10 @@ class Tool:
         if longest > self._workspace.assigned.shape[0]:
             self._workspace = make_workspace(self._n_classes, self._width, 2 * longest)
         return self._workspace
+
+
+class Crew(ThreadPool):
+    """Threads of a minibatch, each with a :class:`Tool`."""
+
+    elsewhere: Callable[..., tuple[Any, Any]] | None = None
+    """Samples a minibatch in other processes, for documents on a cluster."""

@@ -8,7 +8,6 @@ import numpy as np
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import Documents, join, keep_words, select
-from bayesmargin.models.medlda.interruption import stop_early
 from bayesmargin.models.medlda.labels import LabelCode
 from bayesmargin.models.medlda.learners import (
     BatchLearner,
@@ -113,7 +112,7 @@ class Training:
     ) -> None:
         """Fit: the whole plan of passes over the documents, or what a checkpoint left of it.
 
-        Ctrl-C ends it after the step under way, see :mod:`.interruption`.
+        Ctrl-C ends it after the step under way, see :meth:`stop`.
         """
         kept, held = self.hold_out(documents, int(model.validation_fraction * len(signs)))
         kept, held = spare_last(kept, held, signs)
@@ -151,7 +150,7 @@ class Training:
                     detail = describe(self, shown)
                 progress.update("minibatch", step, len(plan), detail)
                 if checkpoint.interrupted and not checkpoint.active and step < len(plan):
-                    stop_early(self.learners, step)
+                    self.stop(step)
                     break
         if self.held_out is None:
             some = self.hold_out(documents, MAX_HELD_OUT)[1]
@@ -260,6 +259,14 @@ class Training:
     def known_lengths(self, documents: Documents) -> IntArray:
         """Words of each document that training has met."""
         return keep_words(documents, self.known).lengths
+
+    def stop(self, time: int) -> None:
+        """End all chains after so many steps; where that leaves no draws, so does the fit end."""
+        for learner in self.learners:
+            learner.stop(time)
+            learner.close()
+        if not all(learner.posterior.topics for learner in self.learners):
+            raise KeyboardInterrupt
 
     def close(self) -> None:
         """Let threads go."""

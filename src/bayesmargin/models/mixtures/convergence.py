@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.diagnostics.convergence import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
-from bayesmargin.errors import ConvergenceWarning, InterruptedWarning, StepSizeWarning
+from bayesmargin.errors import ConvergenceWarning, StepSizeWarning
 
 _FEWEST_TO_REPORT = 8
 _FEWEST_TO_JUDGE = 20
@@ -204,14 +204,3 @@ def warn_if_refused(accepted: float, trajectories: int, step: float) -> None:
             StepSizeWarning,
             stacklevel=3,
         )
-
-
-def warn_of_interrupt(sweeps: int, wanted: int, chains: int, wanted_chains: int) -> None:
-    """Warn that Ctrl-C has cut the chains short."""
-    of = "" if chains == wanted_chains else f" of {chains} of {wanted_chains} chains"
-    warnings.warn(
-        f"sampling was interrupted after {sweeps} of {wanted} sweeps; the model holds the draws "
-        f"made so far{of}: fit again for a full run",
-        InterruptedWarning,
-        stacklevel=3,
-    )

@@ -5,16 +5,18 @@ import threading
 
 import pytest
 
+from bayesmargin.foundation.threads import N_SHARES, ThreadPool, cut
 from bayesmargin.foundation.threads import n_threads as threads_for
-from bayesmargin.models.medlda.crew import N_SHARES, Crew, count_threads, cut
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux tells")
 def test_every_core_is_every_core_that_the_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 2, 5, 7, 8})
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    for count in (count_threads, lambda n_jobs: threads_for(n_jobs, 100)):
-        assert [count(n_jobs) for n_jobs in (-1, -2, -4, -9, 3)] == [5, 4, 2, 1, 3]
+    for n_parts in (None, 100):
+        wanted = (None, -1, -2, -4, -9, 3)
+        assert [threads_for(n_jobs, n_parts) for n_jobs in wanted] == [5, 5, 4, 2, 1, 3]
+    assert [threads_for(n_jobs, 3) for n_jobs in (None, -2, 2)] == [3, 3, 2]
 
 
 def test_shares_cover_everything_once():
@@ -35,10 +37,10 @@ def test_every_share_is_done_once_and_tools_are_not_shared(n_threads):
             held.remove(tool)
 
     numbers = iter(range(n_threads))
-    with Crew(n_threads, lambda: next(numbers)) as crew:
-        assert crew.tools == list(range(n_threads))
-        crew.run(task, range(N_SHARES))
-        crew.run(task, reversed(range(N_SHARES)))
+    with ThreadPool(n_threads, lambda: next(numbers)) as pool:
+        assert pool.tools == list(range(n_threads))
+        pool.run(task, range(N_SHARES))
+        pool.run(task, reversed(range(N_SHARES)))
     assert sorted(done) == sorted(2 * list(range(N_SHARES)))
 
 
@@ -49,5 +51,18 @@ def test_an_error_in_a_share_reaches_the_caller(n_threads, error):
         if share == 3:
             raise error("of the task")
 
-    with Crew(n_threads, object) as crew, pytest.raises(error, match="of the task"):
-        crew.run(task, range(N_SHARES))
+    with ThreadPool(n_threads, object) as pool, pytest.raises(error, match="of the task"):
+        pool.run(task, range(N_SHARES))
+
+
+def test_no_share_is_begun_after_an_error():
+    done = []
+
+    def task(share, tool):
+        if share == 3:
+            raise ValueError("of the task")
+        done.append(share)
+
+    with ThreadPool(1) as pool, pytest.raises(ValueError, match="of the task"):
+        pool.run(task, range(N_SHARES))
+    assert done == [0, 1, 2]
