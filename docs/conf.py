@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "printed",
     "reference",
 ]
 
@@ -25,6 +26,10 @@ myst_heading_anchors = 3
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "generated/gallery/*.ipynb", "generated/gallery/*.py"]
 suppress_warnings = ["config.cache"]
+
+# Programs of pages are run when their text has changed since their output was kept; with "never"
+# (`-D printed_run=never`) that is an error instead, for machines that only build.
+printed_run = "stale"
 
 html_theme = "furo"
 html_title = f"bayesmargin {version}"
@@ -49,7 +54,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|np|scipy|sklearn|pandas|arviz|matplotlib|pathlib|collections|typing)\..*"),
     (r"py:class", r"[A-Z]|Number|Labels as .*"),
-    (r"py:(func|data)", r"class_topics|DENSE_COLUMNS"),
+    (r"py:(func|data)", r"class_topics|DENSE_COLUMNS|OF_PRIOR"),
     (r"py:mod", r"bayesmargin\..*"),  # modules of the inside have no page
     (r"py:(class|obj)", r"[a-z0-9_(\[{\"'-][^.]*"),
 ]
