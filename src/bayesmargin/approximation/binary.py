@@ -14,7 +14,6 @@ control variates, and through :math:`\Phi(-|t_d|)` the chance that the row chang
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -65,7 +64,7 @@ class SlackMoments:
         """Mean slack of a block; then indices, values and deviations of the rows in doubt."""
         factor = self.anchor.factor
         scores, norms = block_scores(values, self.anchor.mean, self.scale)
-        centre = self.problem.margin - self.problem.sign[span] * scores
+        centre = self.problem.slack(span, scores)
         near = np.arange(len(centre))
         if self.certain is not None:
             near = np.flatnonzero(np.abs(centre) <= self.certain * self.norm * norms)
@@ -90,12 +89,12 @@ def expected_hinges(problem: Problem, anchor: GaussianAnchor) -> Energy:
         share = (centre > 0.0).astype(float)
         share[near] = active
         value += float(cost @ (centre * share)) + float(cost[near] @ (deviation * density))
-        block_sum(values, -cost * problem.sign[span] * share, gradient)
+        block_sum(values, problem.forces(span, share), gradient)
         weighted = (
             chosen.astype(float, copy=False) * np.sqrt(cost[near] * density / deviation)[:, None]
         )
         hessian += weighted.T @ weighted
-    return value, gradient, hessian
+    return value + float(problem.tilt @ anchor.mean), gradient, hessian
 
 
 def with_prior(prior: Belief, anchor: GaussianAnchor, hinges: Energy) -> Energy:
@@ -136,12 +135,8 @@ def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnc
         index, rows = sampled(problem.source, sizes[-1], rng)
     for size in sizes:
         some = np.sort(rng.choice(index.size, size, replace=False, shuffle=False))
-        part = replace(
-            problem,
-            source=DenseSource(rows[some], intercept=False),
-            label=problem.label[index[some]],
-            cost=problem.cost[index[some]] * (n_rows / size),
-        )
+        some_rows = DenseSource(rows[some], intercept=False)
+        part = problem.part(some_rows, index[some], n_rows / size)
         anchor = _on_rows(part, anchor)
     return _on_rows(problem, anchor)
 

@@ -35,6 +35,8 @@ def require_finite(problem: Problem) -> None:
     """Raise a clear error when rows, costs or the margin would make the energy NaN or infinite."""
     if not np.isfinite(problem.margin):
         raise ValueError(f"margin={problem.margin!r} is not allowed: it is a finite number")
+    if problem.terms is not None and not np.isfinite(problem.terms.level).all():
+        raise ValueError("a target is NaN or infinite: impute or drop such rows first")
     bad = np.flatnonzero(~np.isfinite(problem.cost))
     if bad.size:
         raise ValueError(
@@ -65,7 +67,7 @@ def complete_target(problem: Problem, index: IntArray | None = None) -> Prepared
         prior=prior_in_weights(problem.prior, problem.n_weights),
         coordinates=Identity(),
         strata=Strata(np.concatenate([[0], size]).astype(np.int64), size),
-        drift=np.zeros(problem.n_weights),
+        drift=problem.tilt,
     )
     return PreparedTarget(target, Identity(), 0.0, index.size)
 

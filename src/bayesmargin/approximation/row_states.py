@@ -74,7 +74,7 @@ def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | Non
     parts, rows = [], []
     for span, values in problem.source.blocks():
         centre, near, _, deviation = moments(span, values)
-        block_sum(values, -problem.cost[span] * problem.sign[span] * (centre > 0.0), drift)
+        block_sum(values, problem.forces(span, centre > 0.0), drift)
         distance, width = np.full(len(centre), np.inf), np.zeros(len(centre))
         distance[near], width[near] = centre[near] / deviation, deviation
         kept = np.arange(len(centre)) if radius is None else near[abs(distance[near]) < radius]

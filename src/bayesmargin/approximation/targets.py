@@ -59,7 +59,7 @@ def hinge_of(
     cost = np.ascontiguousarray(problem.cost[index], dtype=float)
     if problem.is_binary:
         inactive = np.zeros(index.size, dtype=np.int64)
-        slack = np.full(index.size, problem.margin)
+        slack = np.ascontiguousarray(problem.hinges.level[index])
         if states is not None and centred:
             slack = states.slack
         reference = inactive if states is None else states.reference
@@ -90,7 +90,7 @@ def plain_target(problem: Problem, batch_size: int, rng: np.random.Generator) ->
         np.array([min(batch_size, index.size)], dtype=np.int64),
     )
     prior = prior_in_weights(problem.prior, problem.n_weights)
-    drift = np.zeros(problem.n_weights)
+    drift = problem.tilt
     target = Target(rows, hinge_of(problem, index, None, False), prior, Identity(), strata, drift)
     return PreparedTarget(target, Identity(), float("nan"), index.size)
 
@@ -122,7 +122,7 @@ def anchored_target(
         order = screening.index
         noise = gradient_noise(screening, strata, anchor.n_directions)
     else:
-        order, drift = _all_rows(problem, rng), np.zeros(problem.n_weights)
+        order, drift = _all_rows(problem, rng), problem.tilt
         take = min(batch_size, order.size)
         strata = Strata(np.array([0, order.size], dtype=np.int64), np.array([take], dtype=np.int64))
         noise = float("nan")

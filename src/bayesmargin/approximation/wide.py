@@ -138,14 +138,14 @@ class Passes:
     ) -> float:
         problem, value = self.problem, 0.0
         for span, block in problem.source.blocks():
-            sign, cost, width = problem.sign[span], problem.cost[span], deviation[span]
-            slack = problem.margin - sign * block_products(block, mean)
+            cost, width = problem.cost[span], deviation[span]
+            slack = problem.slack(span, block_products(block, mean))
             share, density = ndtr(slack / width), normal_density(slack / width)
             value += float(cost @ (slack * share + width * density))
-            block_sum(block, -cost * sign * share, gradient)
+            block_sum(block, problem.forces(span, share), gradient)
             if diagonal is not None:
                 block_square_sum(block, cost * density / width, diagonal)
-        return value
+        return value + float(problem.tilt @ mean)
 
     def mean_row(self) -> FloatArray:
         """Mean of the rows, weighted by their costs."""
@@ -159,7 +159,7 @@ class Passes:
         r"""Weight :math:`\omega_d` of each row in the smoothed Hessian (two classes)."""
         problem, result = self.problem, np.empty(self.problem.source.n_rows)
         for span, block in problem.source.blocks():
-            slack = problem.margin - problem.sign[span] * block_products(block, mean)
+            slack = problem.slack(span, block_products(block, mean))
             ratio = slack / deviation[span]
             result[span] = problem.cost[span] * normal_density(ratio) / deviation[span]
         self.count += 1

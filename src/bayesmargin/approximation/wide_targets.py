@@ -68,7 +68,7 @@ def wide_target(
     """Target around a wide anchor, in scaled coordinates."""
     reference, distance, reach, drift, _ = states
     if not control_variates:
-        drift, distance = np.zeros(problem.n_weights), np.zeros_like(distance)
+        drift, distance = problem.tilt, np.zeros_like(distance)
         hinges = problem.is_binary or problem.separate
         reference = np.zeros_like(reference) if hinges else problem.label
     screening = screen(distance, reach, rng)
@@ -135,9 +135,8 @@ def _leads(problem: Problem, anchor: WideAnchor, drift: FloatArray) -> tuple[Int
         return winning_options(problem, anchor.mean, drift)
     slack = np.empty(problem.source.n_rows)
     for span, block in problem.source.blocks():
-        sign, cost = problem.sign[span], problem.cost[span]
-        slack[span] = problem.margin - sign * block_products(block, anchor.mean)
-        block_sum(block, -cost * sign * (slack[span] > 0.0), drift)
+        slack[span] = problem.slack(span, block_products(block, anchor.mean))
+        block_sum(block, problem.forces(span, slack[span] > 0.0), drift)
     return (slack > 0.0).astype(np.int64), slack
 
 
@@ -146,7 +145,7 @@ def _hinge(
 ) -> BinaryHinge | InterleavedHinge | SeparateHinge:
     cost = np.ascontiguousarray(problem.cost[index], dtype=float)
     if problem.is_binary:
-        slack = np.full(index.size, problem.margin)
+        slack = np.ascontiguousarray(problem.hinges.level[index])
         return BinaryHinge(problem.sign[index].astype(ROW_TYPE), slack, cost, reference[index])
     label = problem.label[index].astype(np.int64)
     kind = SeparateHinge if problem.separate else InterleavedHinge

@@ -26,7 +26,10 @@ _HALF = np.float32(0.5)
 
 
 class Augmented(NamedTuple):
-    """What a sweep reads: ``n_classes`` is 1 for two classes, whose ``label`` is then -1 or +1.
+    """What a sweep reads: ``n_classes`` is 1 for one score a row, whose ``label`` is -1 or +1.
+
+    ``kink`` is the score at which such a term is zero; it has one block where there are classes.
+    ``tilt`` is the gradient of a linear part of the energy, which may be empty.
 
     The prior has the diagonal precision ``state.precision``, unless ``matrix`` is not empty;
     ``inverse_scale`` is empty unless it is Laplace. ``heavy`` is the largest ``1/lambda`` that is
@@ -38,6 +41,8 @@ class Augmented(NamedTuple):
     cost: FloatArray
     heavy: float
     margin: float
+    kink: FloatArray
+    tilt: FloatArray
     n_classes: int
     mean: FloatArray
     matrix: FloatArray
@@ -95,14 +100,12 @@ def gibbs_work(target: Augmented) -> GibbsWork:
 
 
 @inner_borrowing_jit
-def binary_law(label, margin, side, level):  # type: ignore[no-untyped-def]
-    r"""Write :math:`b_d` and :math:`\rho_d` of a block for two classes."""
+def one_score_law(label, kink, side, level):  # type: ignore[no-untyped-def]
+    r"""Write :math:`b_d` and :math:`\rho_d` of a block of terms of one score."""
     real = level.dtype.type
-    size = real(margin)
     for k in range(side.shape[0]):
-        sign = real(label[k])
-        side[k] = sign
-        level[k] = sign * size
+        side[k] = real(label[k])
+        level[k] = kink[k]
 
 
 @inner_borrowing_jit
@@ -113,7 +116,7 @@ def class_law(target, scores, block, chosen, side, level):  # type: ignore[no-un
     :math:`\rho = s_y - \ell + (\ell + \max_{k \ne y, chosen} s_k - s_y)_+`.
     """
     if target.n_classes == 1:
-        binary_law(target.label[block], target.margin, side, level)
+        one_score_law(target.label[block], target.kink[block], side, level)
         return
     for k in range(side.shape[0]):
         label = target.label[block, k]

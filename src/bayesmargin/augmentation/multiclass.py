@@ -56,6 +56,8 @@ def prior_terms(target, state, chosen, work):  # type: ignore[no-untyped-def]
             precision = state.precision[first + j]
             work.gram[j, j] = precision
             work.linear[j] = precision * target.mean[first + j]
+            if target.tilt.shape[0] > 0:
+                work.linear[j] -= target.tilt[first + j]
             continue
         row = target.matrix[first + j]
         total = 0.0
@@ -65,6 +67,8 @@ def prior_terms(target, state, chosen, work):  # type: ignore[no-untyped-def]
             if inside and i >= first + j:
                 work.gram[j, i - first] = row[i]
         work.linear[j] = total
+        if target.tilt.shape[0] > 0:
+            work.linear[j] -= target.tilt[first + j]
 
 
 @jit

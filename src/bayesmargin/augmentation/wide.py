@@ -79,12 +79,13 @@ def prior_of_class(
     target: Augmented, state: GibbsState, span: slice
 ) -> tuple[FloatArray, FloatArray]:
     """Precision and linear term of the prior of one class's weights given the others."""
+    tilt = target.tilt[span] if target.tilt.size else 0.0
     if target.matrix.size == 0:
         own = state.precision[span]
-        return np.diag(own), own * target.mean[span]
+        return np.diag(own), own * target.mean[span] - tilt
     away = target.mean - state.weights
     away[span] = target.mean[span]
-    return target.matrix[span, span], target.matrix[span] @ away
+    return target.matrix[span, span], target.matrix[span] @ away - tilt
 
 
 def sweep_by_rows(
@@ -106,7 +107,9 @@ def sweep_by_rows(
             prior = prior_of_class(target, state, span)
             state.weights[span] = draw_orthogonal(rows, omega, pull, *prior, rng)
         else:
-            prior = target.mean[span], state.precision[span]
+            precision = state.precision[span]
+            tilt = target.tilt[span] if target.tilt.size else 0.0
+            prior = target.mean[span] - tilt / precision, precision
             state.weights[span] = draw_wide(rows, omega, pull, *prior, rng)
         refresh_scores(target, state, chosen)
     if target.n_classes > 1:

@@ -89,6 +89,8 @@ def austerity_step(dynamics, target, state, work, rng):  # type: ignore[no-untyp
     to_weights(target.coordinates, proposal, work.data)
     n_rows = target.strata.start[-1]
     before, after = prior_energy(target.prior, work.weights), prior_energy(target.prior, work.data)
+    for j in range(target.drift.shape[0]):  # a linear part of the likelihood, if it has any
+        after += target.drift[j] * (work.data[j] - work.weights[j])
     threshold = (math.log(1.0 - rng.random()) + after - before) / n_rows
     first = int(rng.random() * n_rows)
     now, proposed = work.working, work.prior

@@ -41,6 +41,9 @@ def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
         blocks = in_single(blocks)
     label = problem.sign.astype(np.int32) if problem.is_binary else problem.label.astype(np.int32)
     prior, size, real = problem.prior, problem.n_weights, blocks.values.dtype
+    kink: FloatArray = np.zeros((1, 0), real)
+    if problem.is_binary:
+        kink = blocked(blocks, (problem.hinges.level * label).astype(real))
     matrix: FloatArray = np.empty((0, 0))
     inverse_scale: FloatArray = np.empty(0)
     if isinstance(prior, GaussianBelief):
@@ -55,6 +58,8 @@ def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
         cost=blocked(blocks, cost.astype(real)),
         heavy=heavy_limit(blocks),
         margin=float(problem.margin),
+        kink=kink,
+        tilt=problem.tilt if np.any(problem.tilt) else np.empty(0),
         n_classes=problem.n_blocks,
         mean=mean,
         matrix=matrix,

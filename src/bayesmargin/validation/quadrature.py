@@ -28,6 +28,9 @@ def energies(problem: Problem, weights: FloatArray) -> FloatArray:
         result = 0.5 * np.einsum("ij,ij->i", scaled, shift)
     else:
         result = np.abs(weights) @ (1.0 / np.broadcast_to(prior.scale, (problem.n_weights,)))
+    result += weights @ problem.tilt
+    if problem.is_binary:
+        result += problem.cost @ problem.hinges.offset
     size = max(1, CHUNK // (problem.source.n_rows * problem.n_blocks))
     for start in range(0, len(weights), size):
         span = slice(start, start + size)
@@ -107,9 +110,9 @@ def _grid(low: FloatArray, high: FloatArray, count: int) -> tuple[FloatArray, fl
 
 def _line(problem: Problem, low: float, high: float) -> tuple[FloatArray, FloatArray]:
     """Gauss-Legendre points and weights on the pieces between the kinks of a scalar problem."""
-    values = np.concatenate([block for _, block in problem.source.blocks()])[:, 0]
+    values = problem.source.take(np.arange(problem.source.n_rows))[:, 0]
     with np.errstate(divide="ignore"):
-        kinks = problem.margin * problem.sign / values
+        kinks = problem.hinges.level * problem.sign / values
     inner = np.unique(np.append(kinks[(kinks > low) & (kinks < high)], 0.0))
     edges = np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]])
     edges = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(edges)]))
