@@ -119,19 +119,36 @@ class Posterior(Mapping[str, FloatArray]):
         ]
 
     def to_arviz(self) -> Any:
-        """The draws as an ``arviz.InferenceData``, with the settings in its attributes.
+        """The draws as ArviZ wants them, with the settings in their attributes.
 
         What is zero in every draw, the intercept of a model without one, is constant data there:
         ArviZ divides by the spread of every variable of a posterior.
+
+        Returns
+        -------
+        xarray.DataTree or arviz.InferenceData
+            The former from ArviZ 1.0 on. Either has the draws in its group ``posterior``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesmargin.posterior import Posterior
+        >>> draws = np.random.default_rng(0).standard_normal((2, 50, 3))
+        >>> posterior = Posterior({"coef": draws}, {"coef": ("feature",)}, {}, {"C": 1.0})
+        >>> posterior.to_arviz().posterior["coef"].dims
+        ('chain', 'draw', 'feature')
         """
         arviz = import_arviz()
         drawn = {name: array for name, array in self.items() if np.any(array)}
         fixed = {name: array[0, 0] for name, array in self.items() if name not in drawn}
-        data = arviz.from_dict(
-            posterior=drawn,
-            constant_data=fixed or None,
-            dims={name: list(dims) for name, dims in self.dims.items()},
-            coords=self.coords,
+        groups = {"posterior": drawn, **({"constant_data": fixed} if fixed else {})}
+        names: dict[str, Any] = {
+            "dims": {name: list(dims) for name, dims in self.dims.items()},
+            "coords": self.coords,
+        }
+        takes_groups = int(arviz.__version__.partition(".")[0]) >= 1
+        data = (
+            arviz.from_dict(groups, **names) if takes_groups else arviz.from_dict(**groups, **names)
         )
         data.posterior.attrs.update({name: _plain(value) for name, value in self.attrs.items()})
         return data

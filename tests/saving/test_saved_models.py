@@ -58,7 +58,7 @@ def test_xarray_reads_the_draws_by_itself(tmp_path):
         assert list(data["class"].values) == list(fitted.NAMES)
         np.testing.assert_array_equal(data["coef"].values, model.posterior_["coef"])
         arviz = import_arviz()
-        ours = arviz.ess(arviz.convert_to_inference_data(data.load()))["coef"]
+        ours = arviz.ess(data.load())["coef"]
         theirs = arviz.ess(model.posterior_.to_arviz())["coef"]
         np.testing.assert_array_equal(ours, theirs)
 
