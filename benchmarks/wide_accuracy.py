@@ -31,7 +31,7 @@ FIXED = {
     "sector": {
         "multi_class": "ovr",
         "n_draws": 25,  # of 5.8 million weights each
-        "sampler": SSGNHT(integrator="baoab", burn_in=50, thin=4),
+        "sampler": SSGNHT(integrator="badodab", burn_in=50, thin=4),
     }
 }
 REPETITIONS = {"reuters": 5, "a9a": 3, "imdb": 2}  # the first may compile

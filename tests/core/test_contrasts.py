@@ -101,7 +101,7 @@ def _parts(model):
 
 
 @pytest.mark.parametrize(
-    "sampler", ["auto", SSGNHT(integrator="baoab"), SSGLD()], ids=["auto", "baoab", "ssgld"]
+    "sampler", ["auto", SSGNHT(integrator="badodab"), SSGLD()], ids=["auto", "badodab", "ssgld"]
 )
 def test_both_parts_of_the_posterior_are_as_wide_as_they_should_be(sampler, exact):
     """The thermostat kept the shared part 8% too narrow and the contrasts 3% too wide."""
@@ -117,7 +117,7 @@ def test_both_parts_of_the_posterior_are_as_wide_as_they_should_be(sampler, exac
     assert model.diagnostics_.trustworthy
 
 
-@pytest.mark.parametrize("integrator", ["ssi", "baoab"])
+@pytest.mark.parametrize("integrator", ["ssi", "badodab"])
 def test_blocks_of_weights_have_the_same_posterior(integrator, exact, monkeypatch):
     """More weights than a full covariance is kept for have one block a class."""
     monkeypatch.setattr(multiclass, "FULL_LIMIT", 5)

@@ -10,7 +10,7 @@ STEP = 0.25
 NOISE = np.array([0.0, 0.3, 0.5, 1.2])
 
 
-@pytest.mark.parametrize("integrator", ["ssi", "baoab", "euler"])
+@pytest.mark.parametrize("integrator", ["ssi", "badodab", "euler"])
 def test_a_thermostat_sees_the_same_noise_everywhere(integrator):
     dynamics = SSGNHT(integrator=integrator).dynamics(STEP, 100, NOISE)
     total = dynamics.injection.deviation**2 + STEP**2 * NOISE

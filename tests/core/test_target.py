@@ -11,7 +11,8 @@ from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.likelihoods.base import add_rows
 from bayesmargin.likelihoods.hinge import winner
-from bayesmargin.targets.rows import Strata, estimate_gradient, workspace
+from bayesmargin.targets.base import estimate_gradient
+from bayesmargin.targets.rows import Strata, workspace
 from tests.conftest import make_problem
 
 

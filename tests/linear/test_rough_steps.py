@@ -14,7 +14,7 @@ def test_steps_are_as_short_as_kinks_are_sharp():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     for cost in (1.0, 10.0):
-        sampler = SSGNHT(integrator="baoab")
+        sampler = SSGNHT(integrator="badodab")
         model = BayesianLinearSVC(C=cost, sampler=sampler, n_draws=100, n_chains=2, random_state=0)
         facts = model.fit(X, y).posterior_.attrs
         assert facts["roughness"] > 1.2
@@ -37,7 +37,7 @@ def test_variances_over_sharp_kinks_are_those_of_exact_draws():
     exact = contrasts(
         BayesianLinearSVC(sampler=SubgradientHMC(crossing=True), **settings).fit(X, y)
     )
-    model = BayesianLinearSVC(sampler=SSGNHT(integrator="baoab"), **settings).fit(X, y)
+    model = BayesianLinearSVC(sampler=SSGNHT(integrator="badodab"), **settings).fit(X, y)
     assert model.posterior_.attrs["roughness"] > 10.0
     spread, axes = np.linalg.eigh(np.cov(exact.T))
     axes = axes[:, spread > 1e-9 * spread.max()]

@@ -14,7 +14,7 @@ from bayesmargin.dynamics.crossing import crossing_dynamics, flow
 from bayesmargin.dynamics.hamiltonian import (
     ADAPTED,
     Hamiltonian,
-    energy_in_reach,
+    energy_of,
     hamiltonian_state,
     kinetic_energy,
     trajectory,
@@ -60,9 +60,8 @@ def _trajectory(dynamics, target, state, work, step, n_steps):
 
 def prepared(problem):
     anchor = fit_anchor(problem, np.random.default_rng(0))
-    radius = safe_radius(problem.n_weights)
-    target = exact_target(problem, anchor, radius).target
-    dynamics = crossing_dynamics(target, Hamiltonian(1.5, 0, 0.2, radius, 0.8))
+    target = exact_target(problem, anchor, safe_radius(problem.n_weights)).target
+    dynamics = crossing_dynamics(target, Hamiltonian(1.5, 0, 0.2, 0.8))
     return target, dynamics, workspace(target, np.float64)
 
 
@@ -90,9 +89,9 @@ def test_the_motion_keeps_the_energy_and_can_be_undone(n_classes):
         start, momentum = rng.standard_normal((2, problem.n_weights))
         state = hamiltonian_state(start, 1.0, tune=False)
         state.momentum[:] = momentum
-        before = energy_in_reach(target, start, dynamics.radius, work) + _kinetic(momentum)
+        before = energy_of(target, start, work) + _kinetic(momentum)
         crossed += _flow(target, dynamics, state, 1.5)
-        after = energy_in_reach(target, state.position, dynamics.radius, work)
+        after = energy_of(target, state.position, work)
         after += _kinetic(state.momentum)
         assert after == pytest.approx(before, rel=1e-9, abs=1e-7)
         state.momentum[:] *= -1.0

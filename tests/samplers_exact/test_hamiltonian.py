@@ -8,7 +8,7 @@ import pytest
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.approximation.exact import complete_target, exact_target, safe_radius
 from bayesmargin.dynamics.hamiltonian import (
-    energy_in_reach,
+    energy_of,
     hamiltonian_state,
     kinetic_energy,
     leapfrog,
@@ -17,14 +17,9 @@ from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import AugmentationGibbs, AusterityMetropolis, LangevinMC, SubgradientHMC
-from bayesmargin.targets.rows import energy, workspace
+from bayesmargin.targets.rows import workspace
 from bayesmargin.validation.problems import five_rows, one_kink, small_problem, three_classes
 from bayesmargin.validation.quadrature import energies
-
-
-@jit
-def energy_at(target, position, work):
-    return energy(target, position, work)
 
 
 @jit
@@ -34,7 +29,7 @@ def kinetic(momentum):
 
 @jit
 def glide(target, state, work, step, n_steps):
-    return leapfrog(target, state, work, step, n_steps, np.inf)
+    return leapfrog(target, state, work, step, n_steps)
 
 
 def random_problem(n_classes, n_rows=400, n_columns=4, seed=0):
@@ -63,7 +58,7 @@ def test_energy_is_the_definition_in_every_coordinate_system(n_classes, prior):
     work = workspace(prepared.target, np.float64)
     positions = rng.standard_normal((40, problem.n_weights))
     positions *= (rng.random((40, 1)) * 2.0 * radius) / np.linalg.norm(positions, axis=1)[:, None]
-    found = np.array([energy_in_reach(prepared.target, u, radius, work) for u in positions])
+    found = np.array([energy_of(prepared.target, u, work) for u in positions])
     truth = energies(problem, prepared.weights(positions))
     shift = found - truth
     assert np.ptp(shift) < 1e-8 * np.abs(truth).max()
@@ -77,14 +72,14 @@ def test_gradient_is_the_slope_of_the_energy(make):
     rng = np.random.default_rng(2)
     for _ in range(50):
         at = rng.standard_normal(problem.n_weights)
-        before = energy_at(target, at, work)
+        before = energy_of(target, at, work)
         gradient = work.gradient.copy()
         for j in range(len(at)):
             step = np.zeros(len(at))
             step[j] = 1e-6
-            slope = (energy_at(target, at + step, work) - energy_at(target, at - step, work)) / 2e-6
+            slope = (energy_of(target, at + step, work) - energy_of(target, at - step, work)) / 2e-6
             assert slope == pytest.approx(gradient[j], rel=1e-6, abs=1e-6)
-        lower = energy_at(target, at - 1e-5 * gradient, work)
+        lower = energy_of(target, at - 1e-5 * gradient, work)
         assert lower < before or np.linalg.norm(gradient) < 1e-6
 
 
@@ -99,10 +94,10 @@ def test_trajectories_are_reversible(make):
         state = hamiltonian_state(start, 0.1, tune=False)
         state.momentum[:] = rng.standard_normal(problem.n_weights)
         began = state.momentum.copy()
-        energy_in_reach(target, state.position, np.inf, work)
+        energy_of(target, state.position, work)
         glide(target, state, work, 0.13, 17)
         state.momentum[:] *= -1.0
-        energy_in_reach(target, state.position, np.inf, work)
+        energy_of(target, state.position, work)
         glide(target, state, work, 0.13, 17)
         assert np.abs(state.position - start).max() < 1e-10
         assert np.abs(state.momentum + began).max() < 1e-10
@@ -120,7 +115,7 @@ def test_a_kink_costs_an_energy_error_of_first_order():
         for position, momentum in zip(starts, momenta, strict=True):
             state = hamiltonian_state(np.array([position]), step, tune=False)
             state.momentum[0] = momentum
-            before = energy_in_reach(target, state.position, np.inf, work)
+            before = energy_of(target, state.position, work)
             before += kinetic(state.momentum)
             after = glide(target, state, work, step, round(1.5 / step))
             total += abs(after + kinetic(state.momentum) - before)

@@ -100,7 +100,9 @@ def test_exact_gibbs_says_what_it_cannot_hold():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampler", [SSGNHT(integrator="baoab"), SSGNHT()], ids=["baoab", "ssi"])
+@pytest.mark.parametrize(
+    "sampler", [SSGNHT(integrator="badodab"), SSGNHT()], ids=["badodab", "ssi"]
+)
 def test_the_intercept_of_rare_labels_agrees_with_exact_sampling(sampler):
     X, y = documents(400, 900, 0)
     exact = BayesianLinearSVC(C=3.0, sampler=AugmentationGibbs(), n_draws=400, random_state=0)
@@ -118,7 +120,7 @@ def test_coarse_kinks_do_not_move_the_intercept_of_real_documents():
         X, y = datasets.fetch_reuters_moneyfx(return_X_y=True, download_if_missing=False)
     except OSError as error:
         pytest.skip(str(error))
-    careful = SSGNHT(integrator="baoab", step=0.12, batch_size=len(y), thin=7, burn_in=250)
+    careful = SSGNHT(integrator="badodab", step=0.12, batch_size=len(y), thin=7, burn_in=250)
     reference = BayesianLinearSVC(C=3.0, sampler=careful, random_state=0).fit(X, y)
     mean, deviation, _ = intercepts(reference)
     other, width, _ = intercepts(BayesianLinearSVC(C=3.0, random_state=1).fit(X, y))

@@ -8,7 +8,8 @@ import pytest
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.samplers import SSGLD, AugmentationGibbs, SubgradientHMC
-from bayesmargin.targets.rows import estimate_gradient, workspace
+from bayesmargin.targets.base import estimate_gradient
+from bayesmargin.targets.rows import workspace
 from bayesmargin.validation import as_transition, calibration_ranks, geweke_test
 from bayesmargin.validation.kernels import plain_target, target_kernel
 from bayesmargin.validation.problems import GEWEKE_ROWS, small_problem

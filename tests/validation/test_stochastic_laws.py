@@ -92,24 +92,24 @@ def second_moment(integrator, step, problem):
     return monte_carlo_error((draws**2).mean(axis=-1))
 
 
-def test_baoab_is_exact_for_quadratic_energies_whatever_the_step():
+def test_badodab_is_exact_for_quadratic_energies_whatever_the_step():
     problem = many_kinks()
     flat = replace(problem, cost=1e-9 * problem.cost)
-    mean, error = second_moment("baoab", 0.8, flat)
+    mean, error = second_moment("badodab", 0.8, flat)
     assert abs(mean - 1.0) < 4.0 * error
     mean, error = second_moment("ssi", 0.8, flat)
     assert abs(mean - 1.0) > 10.0 * error  # the same run with the other order tells the difference
 
 
-def test_baoab_bears_kinks_better_than_the_symmetric_splitting():
+def test_badodab_bears_kinks_better_than_the_symmetric_splitting():
     bias = {}
-    for integrator in ("baoab", "ssi"):
+    for integrator in ("badodab", "ssi"):
         mean, error = second_moment(integrator, 0.3, many_kinks())
         bias[integrator] = abs(mean - 1.7356427)
-    assert bias["baoab"] + 3.0 * error < bias["ssi"]
+    assert bias["badodab"] + 3.0 * error < bias["ssi"]
 
 
-def test_the_default_sampler_is_integrated_by_baoab_with_a_short_step():
+def test_the_default_sampler_is_integrated_by_badodab_with_a_short_step():
     for chain in Auto().start(many_kinks(), spawn_generators(0, 3)).chains:
         assert isinstance(chain.dynamics, CentredThermostat)
         assert 0.0 < chain.dynamics.step <= 0.25

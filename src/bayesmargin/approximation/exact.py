@@ -86,7 +86,8 @@ def exact_target(problem: Problem, anchor: GaussianAnchor, radius: float) -> Pre
         whitened = whitened_rows(
             problem, anchor, index, hinge, strata, states.drift, 0.0, row_type=np.float64
         )
-        return PreparedTarget(whitened.target, whitened.coordinates, 0.0, int(start[1]))
+        target = whitened.target._replace(reach=radius)
+        return PreparedTarget(target, whitened.coordinates, 0.0, int(start[1]))
     coordinates = whitened_coordinates(anchor)
     target = Target(
         rows=gathered(problem, index, float),
@@ -95,6 +96,7 @@ def exact_target(problem: Problem, anchor: GaussianAnchor, radius: float) -> Pre
         coordinates=coordinates,
         strata=strata,
         drift=states.drift,
+        reach=radius,
     )
     return PreparedTarget(target, coordinates, 0.0, int(start[1]))
 

@@ -15,7 +15,8 @@ from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.copying import copy_vector
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods.each_score import SeparateHinge
-from bayesmargin.targets.rows import Strata, Target, Workspace, estimate_gradient
+from bayesmargin.targets.base import estimate_gradient
+from bayesmargin.targets.rows import Strata, Target, Workspace
 
 WILDEST = 4.0  # error of the check, in units of what a Gaussian of as many weights would show
 OPERATIONS = 4e8  # multiplications that a check may cost

@@ -23,7 +23,6 @@ import numpy as np
 from bayesmargin.dynamics.base import advance
 from bayesmargin.dynamics.hamiltonian import (
     Hamiltonian,
-    energy_in_reach,
     hamiltonian_step,
     longest_step,
     trajectory,
@@ -33,6 +32,7 @@ from bayesmargin.dynamics.parabolas import next_crossing
 from bayesmargin.foundation.compiling import borrowing_jit, implements, inner_borrowing_jit
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.densities import prior_gradient
+from bayesmargin.targets.base import energy
 from bayesmargin.targets.coordinates import n_positions, pull_back, to_weights, weights_from
 from bayesmargin.targets.rows import Target
 
@@ -64,7 +64,7 @@ class Scratch(NamedTuple):
 class Crossing(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SubgradientHMC` with ``crossing=True``.
 
-    The first five are those of :class:`.hamiltonian.Hamiltonian`. ``metric`` turns gradients in
+    The first four are those of :class:`.hamiltonian.Hamiltonian`. ``metric`` turns gradients in
     weights, which are ``n_blocks`` vectors, into moves of the weights, and ``origin`` are the
     weights at position zero. A gradient that is off by more than ``tolerance`` lacks an option.
     """
@@ -72,7 +72,6 @@ class Crossing(NamedTuple):
     length: float
     n_steps: int
     jitter: float
-    radius: float
     target_acceptance: float
     n_blocks: int
     options: Options
@@ -272,7 +271,7 @@ def crossing_trajectory(dynamics, target, state, work, step, n_steps):  # type: 
         if crossings >= MOST_CROSSINGS:
             return math.inf
         _kick(target, dynamics, state, work, step if k < n_steps - 1 else 0.5 * step)
-    potential = energy_in_reach(target, state.position, dynamics.radius, work)
+    potential = energy(target, state.position, work)
     state.clock[3] += _apart(work.data, dynamics.scratch.gradient, dynamics.tolerance)
     return potential
 

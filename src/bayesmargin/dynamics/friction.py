@@ -8,12 +8,13 @@ noise adds (:math:`\hat V` its variance in each coordinate). With :math:`\hat B 
 is too high by about :math:`hV/(2C)`.
 """
 
+import math
 from typing import Any, NamedTuple
 
-from bayesmargin.dynamics.base import advance
-from bayesmargin.dynamics.injection import deviation_of
+from bayesmargin.dynamics.base import follow, moves_by_gradient
+from bayesmargin.dynamics.injection import inject
+from bayesmargin.dynamics.steps import Unscaled, learn_early, learn_late, scale_of
 from bayesmargin.foundation.compiling import implements
-from bayesmargin.targets.rows import estimate_gradient
 
 
 class Friction(NamedTuple):
@@ -22,15 +23,23 @@ class Friction(NamedTuple):
     step: float
     friction: float
     injection: Any
+    scaling: Any = Unscaled()
+    n_rows: float = 1.0
 
 
-@implements(advance, Friction, borrows=True)
-def friction_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    step = dynamics.step
-    estimate_gradient(target, state.position, rng, work)
+@implements(follow, Friction, borrows=True)
+def _follow(dynamics, state, space, work, source):  # type: ignore[no-untyped-def]
+    step, scaling, time = dynamics.step, dynamics.scaling, state.clock[0]
+    learn_early(scaling, work, dynamics.n_rows, time, state.moment)
     keep = 1.0 - step * dynamics.friction
+    gradient, noise = work.gradient, work.noise
+    inject(dynamics.injection, space, source, noise)
     for j in range(state.position.shape[0]):
-        kick = deviation_of(dynamics.injection, j) * rng.standard_normal() - step * work.gradient[j]
+        scale = math.sqrt(scale_of(scaling, state.moment[j]))
+        kick = noise[j] - step * scale * gradient[j]
         state.momentum[j] = keep * state.momentum[j] + kick
-        state.position[j] += step * state.momentum[j]
-    state.clock[0] += 1
+        state.position[j] += step * scale * state.momentum[j]
+    learn_late(scaling, work, dynamics.n_rows, time, state.moment)
+
+
+moves_by_gradient(Friction)

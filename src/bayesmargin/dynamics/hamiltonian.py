@@ -20,7 +20,7 @@ from bayesmargin.dynamics.base import advance
 from bayesmargin.foundation.compiling import implements, inner_jit, jit
 from bayesmargin.foundation.copying import copy_vector
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.targets.rows import energy
+from bayesmargin.targets.base import energy
 
 LARGEST_ERROR = 1000.0  # of the energy along a trajectory, beyond which it counts as divergent
 LONGEST = 1000  # steps of one trajectory
@@ -34,13 +34,12 @@ class Hamiltonian(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SubgradientHMC`.
 
     ``length`` is the time that a trajectory lasts, unless ``n_steps`` is positive; ``jitter`` the
-    relative range of its step; ``radius`` the ball in which the first stratum of rows suffices.
+    relative range of its step.
     """
 
     length: float
     n_steps: int
     jitter: float
-    radius: float
     target_acceptance: float
 
 
@@ -82,17 +81,13 @@ def hamiltonian_state(position: FloatArray, step: float, tune: bool) -> Hamilton
 
 
 @jit
-def energy_in_reach(target, position, radius, work):  # type: ignore[no-untyped-def]
-    """Energy and gradient at ``position`` from the rows that can matter there."""
-    square = 0.0
-    for j in range(position.shape[0]):
-        square += position[j] * position[j]
-    inside = square <= radius * radius
-    return energy(target, position, work, 1 if inside else -1)
+def energy_of(target, position, work):  # type: ignore[no-untyped-def]
+    """Energy and gradient at ``position``, from Python."""
+    return energy(target, position, work)
 
 
 @inner_jit
-def leapfrog(target, state, work, step, n_steps, radius):  # type: ignore[no-untyped-def]
+def leapfrog(target, state, work, step, n_steps):  # type: ignore[no-untyped-def]
     """Move position and momentum along a trajectory; return the energy at its end.
 
     ``work.gradient`` holds the gradient where it begins, and at return where it ends.
@@ -105,7 +100,7 @@ def leapfrog(target, state, work, step, n_steps, radius):  # type: ignore[no-unt
     for k in range(n_steps):
         for j in range(size):
             position[j] += step * momentum[j]
-        potential = energy_in_reach(target, position, radius, work)
+        potential = energy(target, position, work)
         if not math.isfinite(potential):
             return potential
         kick = step if k < n_steps - 1 else 0.5 * step
@@ -133,7 +128,7 @@ def _any_step(dynamics, step):  # type: ignore[no-untyped-def]
 
 @implements(trajectory, Hamiltonian)
 def _leaping(dynamics, target, state, work, step, n_steps):  # type: ignore[no-untyped-def]
-    return leapfrog(target, state, work, step, n_steps, dynamics.radius)
+    return leapfrog(target, state, work, step, n_steps)
 
 
 @inner_jit
@@ -168,7 +163,7 @@ def freeze_step(tuning):  # type: ignore[no-untyped-def]
 def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
     size = state.position.shape[0]
     if not math.isfinite(state.energy[0]):
-        state.energy[0] = energy_in_reach(target, state.position, dynamics.radius, work)
+        state.energy[0] = energy(target, state.position, work)
         copy_vector(work.gradient, state.gradient)
     for j in range(size):
         state.momentum[j] = rng.standard_normal()

@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.noise import fill_noise
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.targets.base import project
 
 LEAST = 0.75  # share of its variance that is injected at least, however noisy the gradient
 
@@ -33,7 +35,7 @@ class Alike(NamedTuple):
 
 
 class Balanced(NamedTuple):
-    """A standard deviation for each coordinate."""
+    """A standard deviation for each coordinate, the same for all vectors of a contrast."""
 
     deviation: FloatArray
 
@@ -41,19 +43,25 @@ class Balanced(NamedTuple):
         return f"Balanced({self.deviation.min():.3g} to {self.deviation.max():.3g})"
 
 
-def deviation_of(injection: Any, coordinate: int) -> float:
-    """Standard deviation of the noise that a coordinate receives (generic, compiled)."""
+def inject(injection: Any, space: Any, source: Any, noise: FloatArray) -> None:
+    """Fill ``noise`` with what the directions of a space receive at a step (generic, compiled)."""
     raise TypeError(f"{type(injection).__name__} is not an injection of noise")
 
 
-@implements(deviation_of, Alike, borrows=True)
-def _common_deviation(injection, coordinate):  # type: ignore[no-untyped-def]
-    return injection.deviation
+@implements(inject, Alike, borrows=True)
+def _inject_alike(injection, space, source, noise):  # type: ignore[no-untyped-def]
+    fill_noise(source, noise)
+    project(space, noise)
+    for j in range(noise.shape[0]):
+        noise[j] *= injection.deviation
 
 
-@implements(deviation_of, Balanced, borrows=True)
-def _own_deviation(injection, coordinate):  # type: ignore[no-untyped-def]
-    return injection.deviation[coordinate]
+@implements(inject, Balanced, borrows=True)
+def _inject_balanced(injection, space, source, noise):  # type: ignore[no-untyped-def]
+    fill_noise(source, noise)
+    project(space, noise)
+    for j in range(noise.shape[0]):
+        noise[j] *= injection.deviation[j]
 
 
 def injected(variance: float, step: float, surplus: FloatArray | None) -> Alike | Balanced:

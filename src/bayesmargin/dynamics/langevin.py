@@ -11,36 +11,34 @@ also at the kinks of the hinge; gradient noise of variance :math:`V` raises the 
 import math
 from typing import Any, NamedTuple
 
-from bayesmargin.dynamics.base import advance
-from bayesmargin.dynamics.steps import is_lagged, learn_scale, scale_of, step_at
+from bayesmargin.dynamics.base import follow, moves_by_gradient
+from bayesmargin.dynamics.steps import learn_early, learn_late, scale_of, step_at
 from bayesmargin.foundation.compiling import implements
-from bayesmargin.targets.rows import estimate_gradient
+from bayesmargin.foundation.noise import fill_noise
+from bayesmargin.targets.base import project
 
 
 class Langevin(NamedTuple):
     """Compiled form of :class:`bayesmargin.samplers.SSGLD`."""
 
     schedule: Any
-    preconditioner: Any
+    scaling: Any
     n_rows: float
 
 
-@implements(advance, Langevin, borrows=True)
-def langevin_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    time = state.clock[0]
+@implements(follow, Langevin, borrows=True)
+def _follow(dynamics, state, space, work, source):  # type: ignore[no-untyped-def]
+    scaling, time = dynamics.scaling, state.clock[0]
     step = step_at(dynamics.schedule, time)
-    scaling = dynamics.preconditioner
-    estimate_gradient(target, state.position, rng, work)
-    # Before the first gradient there is no scale to step with, lagged or not.
-    late = is_lagged(scaling) and time > 0
-    if not late:
-        learn_scale(scaling, work.data, dynamics.n_rows, time, state.moment)
-    position, moment, gradient = state.position, state.moment, work.gradient
+    learn_early(scaling, work, dynamics.n_rows, time, state.moment)
+    position, moment, gradient, noise = state.position, state.moment, work.gradient, work.noise
+    fill_noise(source, noise)
+    project(space, noise)
     for j in range(position.shape[0]):
         scale = scale_of(scaling, moment[j])
         drift = 0.5 * step * step * scale * gradient[j]
-        noise = step * math.sqrt(scale) * rng.standard_normal()
-        position[j] += noise - drift
-    if late:
-        learn_scale(scaling, work.data, dynamics.n_rows, time, state.moment)
-    state.clock[0] = time + 1
+        position[j] += step * math.sqrt(scale) * noise[j] - drift
+    learn_late(scaling, work, dynamics.n_rows, time, state.moment)
+
+
+moves_by_gradient(Langevin)

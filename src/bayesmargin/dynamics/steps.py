@@ -3,11 +3,12 @@ r"""Step sizes: schedules :math:`h_t`, and the preconditioners that learn a scal
 All samplers use the convention of a drift :math:`h^2/2` and a noise :math:`h`.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
 from bayesmargin.foundation.types import FloatArray
 
 
@@ -96,13 +97,43 @@ class RMSprop(NamedTuple):
     largest: float = np.inf
 
 
-Preconditioner = Unscaled | AdaGrad | RMSprop
+class Averaged(NamedTuple):
+    r"""Scale :math:`P_j = 1/v_j`, with :math:`v_j` a mean square of all gradients so far.
+
+    Later ones count more: :math:`v \leftarrow v + \tfrac{2}{t + 1} (g^2 - v)` at the t-th. As
+    :math:`\mathrm{E}\,g_j^2 = \mathrm{E}\,\partial_j^2 U + V_j`, with :math:`V` the variance of
+    the estimate, no step is long for the curvature of the energy nor for the noise. It settles.
+    A chain should not start where the gradient is zero: ``largest`` is where scales end.
+    """
+
+    largest: float = 1e300
+    freeze_after: int = np.iinfo(np.int64).max
+    lagged: bool = False
+
+
+Preconditioner = Unscaled | AdaGrad | RMSprop | Averaged
+
+
+def mean_scale(preconditioner: Preconditioner, moments: Sequence[FloatArray]) -> float:
+    """Mean over weights and chains of what has been learned; one without a preconditioner.
+
+    Weights that no gradient has touched bring no noise, and their scales do not count.
+    """
+    if isinstance(preconditioner, Unscaled):
+        return 1.0
+    learned = np.concatenate(moments)
+    learned = learned[learned > 0.0]
+    if isinstance(preconditioner, Averaged):
+        scales = 1.0 / learned
+    else:
+        scales = 1.0 / (preconditioner.regularizer + np.sqrt(learned))
+    return float(np.minimum(scales, preconditioner.largest).sum() / max(1, learned.size))
 
 
 def learn_scale(
-    preconditioner: Any, gradient: FloatArray, n_rows: float, time: int, moment: FloatArray
+    preconditioner: Any, work: Any, n_rows: float, time: int, moment: FloatArray
 ) -> None:
-    """Update ``moment`` with the data part of a gradient (generic, compiled)."""
+    """Update ``moment`` with the gradient of a step (generic, compiled)."""
     raise TypeError(f"{type(preconditioner).__name__} is not a preconditioner")
 
 
@@ -116,9 +147,40 @@ def is_lagged(preconditioner: Any) -> bool:
     raise TypeError(f"{type(preconditioner).__name__} is not a preconditioner")
 
 
+def is_known(preconditioner: Any, time: int) -> bool:
+    """Whether there is a scale at ``time``, before its gradient (generic, compiled)."""
+    raise TypeError(f"{type(preconditioner).__name__} is not a preconditioner")
+
+
+@inner_borrowing_jit
+def learn_early(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
+    """Learn before the step; lagged scales do so once, as there is nothing to step with yet."""
+    if time == 0 or not is_lagged(preconditioner):
+        learn_scale(preconditioner, work, n_rows, time, moment)
+
+
+@inner_borrowing_jit
+def learn_late(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
+    """Learn after the step what is lagged."""
+    if time > 0 and is_lagged(preconditioner):
+        learn_scale(preconditioner, work, n_rows, time, moment)
+
+
 @implements(learn_scale, Unscaled, borrows=True)
-def _learn_nothing(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
+def _learn_nothing(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
     pass
+
+
+@implements(is_known, Unscaled, borrows=True)
+def _always(preconditioner, time):  # type: ignore[no-untyped-def]
+    return True
+
+
+@implements(is_known, AdaGrad, borrows=True)
+@implements(is_known, RMSprop, borrows=True)
+@implements(is_known, Averaged, borrows=True)
+def _after_the_first(preconditioner, time):  # type: ignore[no-untyped-def]
+    return time > 0
 
 
 @implements(scale_of, Unscaled, borrows=True)
@@ -132,19 +194,35 @@ def _unscaled_lagged(preconditioner):  # type: ignore[no-untyped-def]
 
 
 @implements(learn_scale, AdaGrad, borrows=True)
-def _sum_squares(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
+def _sum_squares(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
+    gradient = work.data
     if time < preconditioner.freeze_after:
         for j in range(gradient.shape[0]):
             moment[j] += gradient[j] * gradient[j]
 
 
 @implements(learn_scale, RMSprop, borrows=True)
-def _mean_squares(preconditioner, gradient, n_rows, time, moment):  # type: ignore[no-untyped-def]
+def _mean_squares(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
+    gradient = work.data
     if time < preconditioner.freeze_after:
         keep = preconditioner.decay
         for j in range(gradient.shape[0]):
             mean = gradient[j] / n_rows
             moment[j] = keep * moment[j] + (1.0 - keep) * mean * mean
+
+
+@implements(learn_scale, Averaged, borrows=True)
+def _average_squares(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
+    gradient = work.gradient
+    if time < preconditioner.freeze_after:
+        share = 2.0 / (time + 2.0)
+        for j in range(gradient.shape[0]):
+            moment[j] += share * (gradient[j] * gradient[j] - moment[j])
+
+
+@implements(scale_of, Averaged, borrows=True)
+def _inverse_square(preconditioner, moment):  # type: ignore[no-untyped-def]
+    return min(preconditioner.largest, 1.0 / max(moment, 1e-300))
 
 
 @implements(scale_of, AdaGrad, borrows=True)
@@ -155,5 +233,6 @@ def _learned_scale(preconditioner, moment):  # type: ignore[no-untyped-def]
 
 @implements(is_lagged, AdaGrad, borrows=True)
 @implements(is_lagged, RMSprop, borrows=True)
+@implements(is_lagged, Averaged, borrows=True)
 def _as_set(preconditioner):  # type: ignore[no-untyped-def]
     return preconditioner.lagged

@@ -28,13 +28,13 @@ class Auto(Sampler):
     features are the thermostat's alone, in scaled coordinates, where nearly every row is read at
     every step and long steps pay.
 
-    The thermostat is integrated by ``"baoab"``. At the same step, a quarter, the symmetric
+    The thermostat is integrated by ``"badodab"``. At the same step, a quarter, the symmetric
     splitting leaves the variances half a per cent too small.
     """
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Chains of the thermostat, with the exact sampler behind them."""
-        ensemble = SSGNHT(integrator="baoab").start(problem, generators)
+        ensemble = SSGNHT(integrator="badodab").start(problem, generators)
         if not is_wide(problem):
             exact = SubgradientHMC(
                 crossing=ensemble.slow or kinks_are_sharp(ensemble, problem.n_weights)

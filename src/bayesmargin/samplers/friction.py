@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesmargin.dynamics.friction import Friction
 from bayesmargin.dynamics.injection import Alike, Balanced, injected
-from bayesmargin.foundation.arguments import require_choice, require_positive, require_real
+from bayesmargin.foundation.arguments import require_positive, require_real
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.samplers.stochastic import StochasticSampler
 
@@ -24,8 +24,8 @@ class SGHMC(StochasticSampler):
     noise_estimate : float, optional
         Estimate :math:`\hat B` of the diffusion by gradient noise, below ``friction``. Left out, it
         is measured for every whitened coordinate before the chains start, and 0 in raw ones.
-    batch_size, control_variates, preconditioner, burn_in, thin
-        As for :class:`SSGNHT`.
+    preconditioner, freeze_after, lagged, batch_size, control_variates, burn_in, thin
+        As for :class:`SSGLD`.
 
     Examples
     --------
@@ -39,7 +39,6 @@ class SGHMC(StochasticSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_choice("preconditioner", self.preconditioner, ("hessian", None))
         require_positive(friction=self.friction)
         require_real(noise_estimate=self.noise_estimate)
         given = self.noise_estimate
@@ -78,4 +77,5 @@ class SGHMC(StochasticSampler):
 
     def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Friction:
         """Compiled dynamics for a given step and gradient noise."""
-        return Friction(float(step), float(self.friction), self._injection(step, noise))
+        injection = self._injection(step, noise)
+        return Friction(float(step), float(self.friction), injection, self.scaling(), float(n_rows))

@@ -65,15 +65,12 @@ class SubgradientHMC(HamiltonianSampler):
         if not 0.0 <= self.jitter < 1.0:
             raise ValueError(f"jitter={self.jitter!r} is not allowed: it lies in [0, 1)")
 
-    def dynamics(
-        self, radius: float, target: Target, within: float = np.inf
-    ) -> Hamiltonian | Crossing:
+    def dynamics(self, target: Target, within: float = np.inf) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
         leaping = Hamiltonian(
             float(self.length),
             int(self.n_steps or 0),
             float(self.jitter),
-            radius,
             float(self.target_acceptance),
         )
         return crossing_dynamics(target, leaping, within) if self.crossing else leaping
@@ -105,8 +102,6 @@ class LangevinMC(HamiltonianSampler):
         """Langevin proposals forget in about ``n^(1/3)`` iterations."""
         return max(1, round(n_weights ** (1.0 / 3.0)))
 
-    def dynamics(
-        self, radius: float, target: Target, within: float = np.inf
-    ) -> Hamiltonian | Crossing:
+    def dynamics(self, target: Target, within: float = np.inf) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain."""
-        return Hamiltonian(0.0, 1, 0.0, radius, float(self.target_acceptance))
+        return Hamiltonian(0.0, 1, 0.0, float(self.target_acceptance))

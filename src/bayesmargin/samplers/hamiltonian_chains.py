@@ -14,7 +14,7 @@ from bayesmargin.dynamics.crossing import Crossing, own_scratch
 from bayesmargin.dynamics.hamiltonian import (
     STEP,
     Hamiltonian,
-    energy_in_reach,
+    energy_of,
     freeze_step,
     hamiltonian_state,
 )
@@ -95,9 +95,7 @@ class HamiltonianSampler(Sampler):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def dynamics(
-        self, radius: float, target: Target, within: float = np.inf
-    ) -> Hamiltonian | Crossing:
+    def dynamics(self, target: Target, within: float = np.inf) -> Hamiltonian | Crossing:
         """Compiled dynamics of one chain; ``within`` bounds what is watched for kinks."""
         raise TypeError("a concrete sampler is needed")
 
@@ -158,14 +156,14 @@ class HamiltonianSampler(Sampler):
         target = prepared.target
         size = target.drift.shape[0]
         step = self.step or 0.5 * size**-0.25
-        shared = self.dynamics(safe_radius(size), target, within)
+        shared = self.dynamics(target, within)
         chains = []
         for k, rng in enumerate(generators[:-1]):
             position = np.asarray(rng.standard_normal(size) if starts is None else starts[k])
             dynamics = own_scratch(shared)
             work = workspace(target, np.float64)
             state = hamiltonian_state(position, float(step), tune)
-            value = energy_in_reach(target, state.position, dynamics.radius, work)
+            value = energy_of(target, state.position, work)
             if not np.isfinite(value):
                 raise ValueError(
                     f"the energy of the target is {value} where chain {k} starts: rows, costs, "

@@ -9,29 +9,22 @@ import numpy as np
 from bayesmargin.dynamics.langevin import Langevin
 from bayesmargin.dynamics.lazy import LazyState
 from bayesmargin.dynamics.steps import (
-    AdaGrad,
     Constant,
     Polynomial,
-    Preconditioner,
-    RMSprop,
     Schedule,
-    Unscaled,
     step_sizes,
 )
 from bayesmargin.foundation.arguments import (
     require_choice,
-    require_counts,
     require_flag,
     require_positive,
     require_real,
 )
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.priors.moments import Belief
 from bayesmargin.samplers.stochastic import StochasticSampler
 
 WARMUP = 50.0  # relaxation times
 TURNS = 50  # of the iteration that finds the pace of decaying steps
-OF_PRIOR = 0.2  # of the prior's deviation that a step with a learned scale is long at most
 SLOWEST = 100.0  # pace, in units of that of the first step, for which a run is planned
 
 
@@ -49,9 +42,9 @@ class SSGLD(StochasticSampler):
     schedule : {"constant", "polynomial"}
         Constant steps, or :math:`h_t = h (1 + t/b)^{-\gamma}` with ``offset`` :math:`b` and
         ``exponent`` :math:`\gamma`; draws are then weighted by :math:`h_t^2`.
-    preconditioner : {"hessian", "adagrad", "rmsprop", None}
-        Coordinates: whitened by the smoothed Hessian, or raw with a scale learned per weight, or
-        raw.
+    preconditioner : {"hessian", "adagrad", "rmsprop", "averaged", None}
+        Coordinates: whitened by the smoothed Hessian, or raw with a scale learned per weight from
+        its gradients (:mod:`bayesmargin.dynamics.steps`), or raw.
     freeze_after : int, optional
         Iteration after which a learned scale no longer changes.
     lagged : bool
@@ -78,16 +71,12 @@ class SSGLD(StochasticSampler):
     schedule: str = "constant"
     offset: float = 1.0
     exponent: float = 1.0 / 6.0
-    freeze_after: int | None = None
-    lagged: bool = True
     lazy: bool | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("schedule", self.schedule, ("constant", "polynomial"))
         require_positive(offset=self.offset)
-        require_counts(freeze_after=self.freeze_after)
-        require_flag("lagged", self.lagged)
         if self.lazy is not None:
             require_flag("lazy", self.lazy)
         require_real(exponent=self.exponent)
@@ -132,19 +121,6 @@ class SSGLD(StochasticSampler):
         times = np.array([_iterations(chains[0])])
         return float(step_sizes(self._schedule(step), times)[0])
 
-    def mean_scale(self, chains: Sequence[Any]) -> float:
-        """Mean of ``1/(regularizer + sqrt(moment))``, one without a learned scale.
-
-        Weights that no gradient has touched bring no noise, and their scales do not count.
-        """
-        scaling = self.dynamics(1.0, 1).preconditioner
-        if isinstance(scaling, Unscaled):
-            return 1.0
-        moments = np.stack([chain.state.moment for chain in chains])
-        touched = moments > 0.0
-        scales = 1.0 / (scaling.regularizer + np.sqrt(moments))
-        return float(np.sum(scales, where=touched) / max(1, np.count_nonzero(touched)))
-
     def draw_weights(
         self, step: float, chains: Sequence[Any]
     ) -> Callable[[int, int], FloatArray] | None:
@@ -161,27 +137,7 @@ class SSGLD(StochasticSampler):
 
     def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Langevin:
         """Compiled dynamics for a given step; gradient noise is small beside what it injects."""
-        schedule = self._schedule(step)
-        never = np.iinfo(np.int64).max
-        frozen = never if self.freeze_after is None else int(self.freeze_after)
-        scale: Preconditioner = Unscaled()
-        if self.preconditioner == "adagrad":
-            scale = AdaGrad(freeze_after=frozen, lagged=self.lagged)
-        elif self.preconditioner == "rmsprop":
-            scale = RMSprop(freeze_after=frozen, lagged=self.lagged)
-        return Langevin(schedule, scale, float(n_rows))
-
-    def within_prior(self, dynamics: Langevin, step: float, prior: Belief) -> Langevin:
-        """Learned scales end where steps are :data:`OF_PRIOR` of the prior's deviation.
-
-        Of a weight that no row touches, or none has so far, the scale would be one over the
-        regularizer, and Euler steps of its prior throw it away, farther each time.
-        """
-        learned = dynamics.preconditioner
-        if isinstance(learned, Unscaled):
-            return dynamics
-        largest = (OF_PRIOR * prior.narrowest() / step) ** 2
-        return dynamics._replace(preconditioner=learned._replace(largest=float(largest)))
+        return Langevin(self._schedule(step), self.scaling(), float(n_rows))
 
 
 def _iterations(chain: Any) -> float:

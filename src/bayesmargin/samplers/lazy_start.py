@@ -155,7 +155,7 @@ def lazy_dynamics(sampler: Any, curvature: FloatArray, step: float, n_rows: int)
             jump = SharedEuler(float(curvature[0]))
         elif isinstance(langevin.schedule, Constant):
             jump = OwnEuler(step)
-    return LazyDynamics(langevin.schedule, jump, langevin.preconditioner, float(curvature[0]))
+    return LazyDynamics(langevin.schedule, jump, langevin.scaling, float(curvature[0]))
 
 
 def _capacity(prepared: PreparedTarget) -> int:

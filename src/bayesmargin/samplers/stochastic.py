@@ -22,6 +22,14 @@ from bayesmargin.approximation.targets import (
 )
 from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.dynamics.base import initial_state
+from bayesmargin.dynamics.steps import (
+    AdaGrad,
+    Averaged,
+    Preconditioner,
+    RMSprop,
+    Unscaled,
+    mean_scale,
+)
 from bayesmargin.foundation.arguments import (
     require_choice,
     require_counts,
@@ -44,7 +52,9 @@ STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one s
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
-PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", None)
+PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", "averaged", None)
+LEARNED: dict[str | None, Any] = {"adagrad": AdaGrad, "rmsprop": RMSprop, "averaged": Averaged}
+OF_PRIOR = 0.2  # of the prior's deviation that a step with a learned scale is long at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +65,8 @@ class StochasticSampler(Sampler):
     batch_size: int | None = None
     control_variates: bool = True
     preconditioner: str | None = "hessian"
+    freeze_after: int | None = None
+    lagged: bool = True
     burn_in: int | None = None
     thin: int | None = None
 
@@ -64,6 +76,8 @@ class StochasticSampler(Sampler):
         require_length(self.burn_in, self.thin)
         require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
         require_flag("control_variates", self.control_variates)
+        require_counts(freeze_after=self.freeze_after)
+        require_flag("lagged", self.lagged)
         if self.preconditioner != "hessian" and self.step is None:
             raise ValueError(
                 f"preconditioner={self.preconditioner!r} needs a step: only the coordinates of "
@@ -86,9 +100,25 @@ class StochasticSampler(Sampler):
         """Compiled dynamics for a given step, and ``noise`` the gradient's variances if known."""
         raise TypeError("a concrete sampler is needed")
 
+    def scaling(self) -> Preconditioner:
+        """Scale of every weight that the dynamics learns, if it does."""
+        learned = LEARNED.get(self.preconditioner)
+        if learned is None:
+            return Unscaled()
+        if self.freeze_after is None:
+            return learned(lagged=self.lagged)
+        return learned(freeze_after=int(self.freeze_after), lagged=self.lagged)
+
     def within_prior(self, dynamics: Any, step: float, prior: Belief) -> Any:
-        """The dynamics, with what it learns kept within what the prior bears."""
-        return dynamics
+        """Learned scales end where steps are :data:`OF_PRIOR` of the prior's deviation.
+
+        Of a weight that no row touches, or none has so far, the scale would be one over the
+        regularizer, and Euler steps of its prior throw it away, farther each time.
+        """
+        if isinstance(dynamics.scaling, Unscaled):
+            return dynamics
+        largest = float((OF_PRIOR * prior.narrowest() / step) ** 2)
+        return dynamics._replace(scaling=dynamics.scaling._replace(largest=largest))
 
     def temperature(
         self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None
@@ -109,7 +139,7 @@ class StochasticSampler(Sampler):
 
     def mean_scale(self, chains: Sequence[Any]) -> float:
         """Mean over weights of the scale that a preconditioner has learned."""
-        return 1.0
+        return mean_scale(self.scaling(), [chain.state.moment for chain in chains])
 
     def draw_weights(
         self, step: float, chains: Sequence[Any]

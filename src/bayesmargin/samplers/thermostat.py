@@ -15,11 +15,12 @@ from bayesmargin.samplers.stochastic import STRIDE, StochasticSampler
 
 INTEGRATORS: dict[str, Any] = {
     "ssi": SymmetricThermostat,
-    "baoab": CentredThermostat,
+    "badodab": CentredThermostat,
+    "baoab": CentredThermostat,  # as it was called: without a thermostat the splitting is BAOAB
     "euler": EulerThermostat,
 }
-DEFAULT_STEPS = {"ssi": 0.25, "baoab": 0.25, "euler": 0.05}
-LONG_STEP = 0.7  # which "baoab" bears where nearly all rows are read
+DEFAULT_STEPS = {SymmetricThermostat: 0.25, CentredThermostat: 0.25, EulerThermostat: 0.05}
+LONG_STEP = 0.7  # which "badodab" bears where nearly all rows are read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +31,14 @@ class SSGNHT(StochasticSampler):
     ----------
     step : float, optional
         Step :math:`h`. Left out, 0.25 in whitened coordinates, less where kinks are coarse.
-    integrator : {"ssi", "baoab", "euler"}
-        Symmetric splitting of second order, the splitting whose positions are exact for quadratic
-        energies, or the Euler scheme of the original papers.
+    integrator : {"ssi", "badodab", "euler"}
+        Symmetric splitting of second order, the splitting whose positions are nearly exact for
+        quadratic energies of many coordinates (``"baoab"`` is another name for it), or the Euler
+        scheme of the original papers.
     diffusion : float
         Injected noise :math:`A`; the mean of the thermostat when gradients are exact.
-    batch_size, control_variates, preconditioner, burn_in, thin
-        As for :class:`SSGLD`; ``preconditioner`` is ``"hessian"`` or None.
+    preconditioner, freeze_after, lagged, batch_size, control_variates, burn_in, thin
+        As for :class:`SSGLD`.
 
     Examples
     --------
@@ -51,7 +53,6 @@ class SSGNHT(StochasticSampler):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("integrator", self.integrator, tuple(INTEGRATORS))
-        require_choice("preconditioner", self.preconditioner, ("hessian", None))
         require_positive(diffusion=self.diffusion)
 
     @property
@@ -61,11 +62,12 @@ class SSGNHT(StochasticSampler):
 
     def default_step(self) -> float:
         """A quarter for the splittings; kinks and gradient noise forbid more, of either."""
-        return DEFAULT_STEPS[self.integrator]
+        return DEFAULT_STEPS[INTEGRATORS[self.integrator]]
 
     def wide_step(self) -> float:
         """Default step of a wide problem before its kinks are looked at."""
-        return STRIDE * LONG_STEP if self.integrator == "baoab" else super().wide_step()
+        centred = INTEGRATORS[self.integrator] is CentredThermostat
+        return STRIDE * LONG_STEP if centred else super().wide_step()
 
     def relaxation(self, step: float) -> float:
         """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""
@@ -81,4 +83,6 @@ class SSGNHT(StochasticSampler):
         """Compiled dynamics for a given step and gradient noise, whose mean is the thermostat's."""
         surplus = None if noise is None else noise - noise.mean()
         injection = injected(2.0 * self.diffusion * step, step, surplus)
-        return INTEGRATORS[self.integrator](float(step), injection)
+        return INTEGRATORS[self.integrator](
+            float(step), injection, self.scaling(), n_rows=float(n_rows)
+        )

@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.foundation.compiling import inner_borrowing_jit, inner_jit
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
+from bayesmargin.foundation.streams import uniform
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.likelihoods.base import add_rows
 from bayesmargin.priors.densities import prior_energy, prior_gradient
 from bayesmargin.rows.layout import DenseRows
+from bayesmargin.targets.base import Full, energy, estimate_gradient, space_of
 from bayesmargin.targets.coordinates import n_positions, pull_back, to_weights
 
 
@@ -32,7 +34,11 @@ class Strata(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Everything that one gradient estimate reads."""
+    """Everything that one gradient estimate reads.
+
+    Within a distance of ``reach`` from the origin the energy needs the rows of the first stratum
+    alone.
+    """
 
     rows: Any
     hinge: Any
@@ -40,6 +46,7 @@ class Target(NamedTuple):
     coordinates: Any
     strata: Strata
     drift: FloatArray
+    reach: float = -1.0
 
 
 class Workspace(NamedTuple):
@@ -52,6 +59,7 @@ class Workspace(NamedTuple):
     scores: FloatArray
     four_scores: FloatArray
     gradient: FloatArray
+    noise: FloatArray
 
 
 def working_type(target: Target) -> Any:
@@ -66,6 +74,7 @@ def workspace(target: Target, dtype: Any) -> Workspace:
     """Scratch arrays for one chain over ``target`` whose rows have type ``dtype``."""
     n_weights = target.drift.shape[0]
     n_classes = getattr(target.hinge, "n_classes", 1)
+    size = n_positions(target.coordinates, n_weights)
     return Workspace(
         weights=np.zeros(n_weights),
         working=np.zeros(n_weights, dtype=dtype),
@@ -73,7 +82,8 @@ def workspace(target: Target, dtype: Any) -> Workspace:
         prior=np.zeros(n_weights),
         scores=np.zeros(n_classes, dtype=dtype),
         four_scores=np.zeros((4, n_classes), dtype=dtype),
-        gradient=np.zeros(n_positions(target.coordinates, n_weights)),
+        gradient=np.zeros(size),
+        noise=np.zeros(size),
     )
 
 
@@ -85,8 +95,13 @@ def set_working(weights, working):  # type: ignore[no-untyped-def]
         working[j] = weights[j]
 
 
-@inner_borrowing_jit
-def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-def]
+@implements(space_of, Target, borrows=True)
+def _all_directions(target):  # type: ignore[no-untyped-def]
+    return Full()
+
+
+@implements(estimate_gradient, Target, borrows=True)
+def _gradient_of_rows(target, position, source, work):  # type: ignore[no-untyped-def]
     """Unbiased estimate of the energy gradient at ``position``, written to ``work.gradient``.
 
     ``work.data`` and ``work.prior`` keep its two parts in weight coordinates. From each stratum a
@@ -103,7 +118,7 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
         first, size, count = start[s], start[s + 1] - start[s], take[s]
         if count == 0:
             continue
-        index = 0 if count == size else int(rng.random() * size)
+        index = 0 if count == size else int(uniform(source) * size)
         block = (first, size, index, count)
         add_rows(target.hinge, target.rows, block, size / count, work)
     prior = work.prior
@@ -113,20 +128,23 @@ def estimate_gradient(target, position, rng, work):  # type: ignore[no-untyped-d
     pull_back(target.coordinates, weights, work.gradient)
 
 
-@inner_jit
-def energy(target, position, work, n_strata=-1):  # type: ignore[no-untyped-def]
+@implements(energy, Target)
+def _energy_of_rows(target, position, work):  # type: ignore[no-untyped-def]
     r"""Energy :math:`U` at ``position`` up to a constant; its gradient goes to ``work.gradient``.
 
-    Every row of the first ``n_strata`` strata is read (of all of them by default). Rows contribute
-    their hinge minus its continuation from the reference, and ``drift`` the continuations.
+    Rows contribute their hinge minus its continuation from the reference, and ``drift`` the
+    continuations. Beyond ``target.reach`` those of all strata are read.
     """
     weights, data, drift = work.weights, work.data, target.drift
     to_weights(target.coordinates, position, weights)
     set_working(weights, work.working)
     for j in range(drift.shape[0]):
         data[j] = drift[j]
-    start = target.strata.start
-    last = start.shape[0] - 1 if n_strata < 0 else n_strata
+    start, square = target.strata.start, 0.0
+    for j in range(position.shape[0]):
+        square += position[j] * position[j]
+    inside = target.reach >= 0.0 and square <= target.reach * target.reach
+    last = 1 if inside else start.shape[0] - 1
     total = prior_energy(target.prior, work.weights)
     for j in range(work.weights.shape[0]):
         total += target.drift[j] * work.weights[j]

@@ -64,7 +64,7 @@ def _stochastic(sampler: StochasticSampler, problem: Problem, thin: int) -> Kern
 
 def _hamiltonian(sampler: Any, problem: Problem, thin: int) -> Kernel:
     target = complete_target(problem).target
-    work, dynamics = workspace(target, np.float64), sampler.dynamics(np.inf, target)
+    work, dynamics = workspace(target, np.float64), sampler.dynamics(target)
     draws, trace = np.empty((1, problem.n_weights)), np.empty((1, len(TRACE_NAMES)))
 
     def kernel(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
