@@ -63,11 +63,11 @@ def follow(dynamics: Any, state: State, space: Any, work: Any, source: Any) -> N
 
 
 def ahead(dynamics: Any) -> float:
-    """Time by which the momentum is ahead of the position between steps (generic, compiled).
+    r"""Time by which the momentum is ahead of the position between steps (generic, compiled).
 
     An integrator that begins with a whole kick takes two halves in one: the second of the step
     before, at the same position, and the first of its own. Between the two the momentum of the
-    splitting is :math:`r - \\tfrac h2 \\nabla U(u)`, and :math:`\\tfrac h2` is what is told here.
+    splitting is :math:`r - \tfrac h2 \nabla U(u)`, and :math:`\tfrac h2` is what is told here.
     """
     raise TypeError(f"{type(dynamics).__name__} does not move by single gradients")
 
