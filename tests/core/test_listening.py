@@ -6,7 +6,7 @@ from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.approximation import fit_anchor
-from bayesmargin.approximation.binary import PARTS, part_sizes
+from bayesmargin.approximation.binary import LARGER, PARTS, part_sizes
 from bayesmargin.foundation.observers import listening
 from bayesmargin.running.progress import Silence, watching
 from bayesmargin.validation.problems import five_rows
@@ -49,7 +49,7 @@ def test_display_shows_the_preparation_before_the_draws(kind):
 
 
 def test_parts_grow_and_are_small_beside_the_whole():
-    assert part_sizes(4 * PARTS[0] - 1, 10) == []
+    assert part_sizes(LARGER * PARTS[0] - 1, 10) == []
     assert part_sizes(10**7, 10) == list(PARTS)
     wide = part_sizes(10**7, 10_000)
     assert wide == [200_000]

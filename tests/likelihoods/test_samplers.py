@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.likelihoods import Absolute, EpsilonInsensitive, Pinball, PiecewiseLinear
+from bayesmargin.likelihoods import Absolute, EpsilonInsensitive, PiecewiseLinear, Pinball
 from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.samplers import (

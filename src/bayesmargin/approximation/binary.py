@@ -13,14 +13,11 @@ what a sampler needs: a centre near the posterior mean, the metric, the state of
 control variates, and through :math:`\Phi(-|t_d|)` the chance that the row changes it.
 """
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy import linalg
 from scipy.special import ndtr
 
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.foundation.observers import tell
+from bayesmargin.approximation.newton import CLOSE, TOLERANCE, Energy, newton
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import Belief, normal_density
 from bayesmargin.rows.blocks import block_scores, block_sum
@@ -28,16 +25,10 @@ from bayesmargin.rows.sampling import sampled
 from bayesmargin.rows.source import DenseSource
 from bayesmargin.targets.problem import Problem
 
-MAX_ITERATIONS = 60
-TOLERANCE = 0.02  # posterior standard deviations, far below what the sampler corrects anyway
 CERTAIN = 8.5  # standard deviations beyond which a row's state is not in doubt (Phi < 1e-16)
-CLOSE = 0.3  # standard deviations of a step whose outcome needs no pass to be believed
-FLAT = 1e-100  # precision of a weight below which an energy counts as straight along it
 HUGE = 1e7  # root mean square of a column beyond which unit weights are no start
-PARTS = (5_000, 50_000, 200_000)  # rows on which problems of four times as many are solved first
-
-Energy = tuple[float, FloatArray, FloatArray]
-"""Expected energy under a Gaussian: value, gradient, Hessian."""
+PARTS = (5_000, 15_000, 50_000, 200_000)  # rows on which larger problems are solved first
+LARGER = 3  # times as many rows that a problem has at least
 
 
 class SlackMoments:
@@ -54,25 +45,27 @@ class SlackMoments:
     ) -> None:
         self.problem, self.anchor, self.certain = problem, anchor, certain
         self.scale = np.sqrt(anchor.variances())
-        self.norm = 1.0
-        if anchor.factor.ndim == 2:
-            self.norm = float(np.linalg.norm(anchor.factor / self.scale[:, None], 2))
+        self.norm = 1.0 if certain is None else anchor.widest()
 
     def __call__(
         self, span: slice, values: FloatArray
     ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
-        """Mean slack of a block; then indices, values and deviations of the rows in doubt."""
-        factor = self.anchor.factor
+        """Mean slack of a block; then indices, values and deviations of the rows in doubt.
+
+        The values are in units of the deviations of the weights.
+        """
         scores, norms = block_scores(values, self.anchor.mean, self.scale)
         centre = self.problem.slack(span, scores)
         near = np.arange(len(centre))
         if self.certain is not None:
             near = np.flatnonzero(np.abs(centre) <= self.certain * self.norm * norms)
-        chosen = values[near]
         deviation = norms[near]
-        if factor.ndim == 2:
-            spread = chosen @ factor
-            deviation = np.sqrt(np.einsum("ij,ij->i", spread, spread))
+        full = self.anchor.factor.ndim == 2
+        chosen = (values[near] * self.scale).astype(
+            self.anchor.unit_factor.dtype if full else float
+        )
+        if full:
+            deviation = self.anchor.spread(chosen)
         return centre, near, chosen, np.maximum(deviation, 1e-300)
 
 
@@ -90,10 +83,9 @@ def expected_hinges(problem: Problem, anchor: GaussianAnchor) -> Energy:
         share[near] = active
         value += float(cost @ (centre * share)) + float(cost[near] @ (deviation * density))
         block_sum(values, problem.forces(span, share), gradient)
-        weighted = (
-            chosen.astype(float, copy=False) * np.sqrt(cost[near] * density / deviation)[:, None]
-        )
-        hessian += weighted.T @ weighted
+        chosen *= np.sqrt(cost[near] * density / deviation)[:, None].astype(chosen.dtype)
+        hessian += chosen.T @ chosen
+    hessian /= np.multiply.outer(moments.scale, moments.scale)
     return value + float(problem.tilt @ anchor.mean), gradient, hessian
 
 
@@ -102,23 +94,6 @@ def with_prior(prior: Belief, anchor: GaussianAnchor, hinges: Energy) -> Energy:
     extra, slope, curvature = prior.expectation(anchor.mean, anchor.variances())
     own = np.diag(curvature) if curvature.ndim == 1 else curvature
     return hinges[0] + extra, hinges[1] + slope, hinges[2] + own
-
-
-def inverse_factor(precision: FloatArray) -> tuple[FloatArray, float]:
-    """Matrix ``F`` with ``F @ F.T = precision^-1``, and the log determinant of ``precision``.
-
-    The matrix is scaled to unit diagonal first: features may differ by many orders of magnitude.
-    One that is not positive definite is a ``LinAlgError``.
-    """
-    diagonal = np.diag(precision)
-    if not diagonal.min() > 0.0:
-        raise linalg.LinAlgError(f"a precision of {diagonal.min():.3g} is not positive")
-    scale = 1.0 / np.sqrt(diagonal)
-    unit = precision * scale[:, None] * scale[None, :]
-    lower = linalg.cholesky(unit + 1e-12 * np.eye(len(scale)), lower=True)
-    inverse = linalg.solve_triangular(lower, np.eye(len(scale)), lower=True)
-    log_det = 2.0 * float(np.sum(np.log(np.diag(lower))) - np.sum(np.log(scale)))
-    return scale[:, None] * inverse.T, log_det
 
 
 def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
@@ -137,7 +112,7 @@ def fit_binary_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnc
         some = np.sort(rng.choice(index.size, size, replace=False, shuffle=False))
         some_rows = DenseSource(rows[some], intercept=False)
         part = problem.part(some_rows, index[some], n_rows / size)
-        anchor = _on_rows(part, anchor)
+        anchor = _on_rows(part, anchor, CLOSE)
     return _on_rows(problem, anchor)
 
 
@@ -147,17 +122,19 @@ def part_sizes(n_rows: int, n_columns: int, memory: float = np.inf) -> list[int]
     The largest, in single precision, takes no more than ``memory`` bytes.
     """
     sizes = sorted({max(size, 20 * n_columns) for size in PARTS})
-    return [size for size in sizes if 4 * size <= n_rows and 4 * size * n_columns <= memory]
+    return [size for size in sizes if LARGER * size <= n_rows and 4 * size * n_columns <= memory]
 
 
-def _on_rows(problem: Problem, start: GaussianAnchor | None = None) -> GaussianAnchor:
+def _on_rows(
+    problem: Problem, start: GaussianAnchor | None = None, tolerance: float = TOLERANCE
+) -> GaussianAnchor:
     def energy(anchor: GaussianAnchor) -> Energy:
         return with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
 
     if start is not None:
         return newton(energy, problem.n_weights, start)
     broad = suited(column_squares(problem), problem.source.n_rows)
-    return newton(energy, problem.n_weights, broad=broad)
+    return newton(energy, problem.n_weights, broad=broad, tolerance=tolerance)
 
 
 def suited(squares: FloatArray, n_rows: int) -> FloatArray:
@@ -177,55 +154,3 @@ def column_squares(problem: Problem) -> FloatArray:
     for _, values in problem.source.blocks():
         total += np.einsum("ij,ij->j", values, values, dtype=float)
     return total
-
-
-def newton(
-    energy: Callable[[GaussianAnchor], Energy],
-    size: int,
-    start: GaussianAnchor | None = None,
-    broad: FloatArray | None = None,
-) -> GaussianAnchor:
-    """Newton steps on the mean and the precision; one that raises the divergence is shortened.
-
-    ``energy`` is all that touches the rows, once a step. From a ``start`` on some of the rows the
-    last step is taken without a look: what a Newton step of less than :data:`CLOSE` leaves is of
-    second order. Without one the first Gaussian has the deviations ``broad``, or ones.
-    """
-    broad = np.ones(size) if broad is None else broad
-    anchor = start or GaussianAnchor(np.zeros(size), np.diag(broad))
-    precision = linalg.inv(start.factor @ start.factor.T) if start else np.diag(broad**-2.0)
-    log_det = float(np.linalg.slogdet(precision)[1])
-    value, gradient, hessian = energy(anchor)
-    divergence = value + 0.5 * log_det
-    iterations = 0
-    for iterations in range(1, MAX_ITERATIONS + 1):
-        length = 1.0
-        while True:
-            mixed = (1.0 - length) * precision + length * hessian
-            if length == 1.0 and np.diag(mixed).min() < FLAT:
-                # Far out a Laplace prior is straight, and so are hinges beyond all of their kinks.
-                length = 0.5
-                continue
-            factor, log_det = inverse_factor(mixed)
-            move = -factor @ (factor.T @ gradient)
-            proposal = GaussianAnchor(anchor.mean + length * move, factor, iterations)
-            step = float(np.sqrt(max(0.0, -float(move @ gradient))))
-            if start is not None and length == 1.0 and step < CLOSE * np.sqrt(size):
-                tell(proposal.mean)
-                return proposal
-            if start is None and iterations == 1:
-                # From the broad start the first step is that of linear discriminant analysis:
-                # good before the pass that judges it. Later ones may be too long.
-                tell(proposal.mean)
-            value, new_gradient, new_hessian = energy(proposal)
-            new_divergence = value + 0.5 * log_det
-            if new_divergence <= divergence + 1e-6 * (1.0 + abs(divergence)) or length < 1e-3:
-                break
-            length *= 0.5
-        settled = abs(divergence - new_divergence) < 1e-3 * size and length == 1.0
-        anchor, precision = proposal, mixed
-        tell(anchor.mean)
-        gradient, hessian, divergence = new_gradient, new_hessian, new_divergence
-        if step < TOLERANCE * np.sqrt(size) and settled:
-            break
-    return anchor

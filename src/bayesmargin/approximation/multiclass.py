@@ -19,8 +19,9 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.special import logsumexp, softmax
 
-from bayesmargin.approximation.binary import column_squares, inverse_factor, suited
+from bayesmargin.approximation.binary import column_squares, suited
 from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.foundation.observers import tell
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import Belief, LaplaceBelief

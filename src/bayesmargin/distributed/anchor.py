@@ -4,10 +4,8 @@ import numpy as np
 
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.approximation.binary import (
-    Energy,
     column_squares,
     expected_hinges,
-    newton,
     part_sizes,
     suited,
     with_prior,
@@ -19,6 +17,7 @@ from bayesmargin.approximation.multiclass import (
     smoothed_curvature,
     smoothed_energy,
 )
+from bayesmargin.approximation.newton import Energy, newton
 from bayesmargin.distributed.cluster import share, total
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
 from bayesmargin.distributed.shards import Model, Shard
@@ -39,7 +38,7 @@ def fit_sharded_anchor(problem: ShardedProblem, rng: np.random.Generator) -> Gau
 
 def _binary(problem: ShardedProblem, rng: np.random.Generator) -> GaussianAnchor:
     model, start, broad = problem.model, None, None
-    sizes = part_sizes(problem.n_rows, problem.n_columns)[:2]  # the largest travels
+    sizes = part_sizes(problem.n_rows, problem.n_columns)[:3]  # the largest travels
     if sizes:
         part = sample_rows(problem.shards, sizes[-1], rng)
         start = fit_anchor(model.problem(part, problem.n_rows / len(part.label)), rng)

@@ -22,7 +22,7 @@ from bayesmargin.rows.layout import (
     row_square_dot,
 )
 
-THREADS_PAY = 256  # columns from which a block's matrix products gain from several threads
+THREADS_PAY = 1024  # columns from which a block's matrix products gain from several threads
 GATHERED_BYTES = 1 << 27  # up to here rows are copied into the order in which they are read
 
 Block = FloatArray | SparseRows
