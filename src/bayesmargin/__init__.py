@@ -9,22 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayesmargin.models.dpmnl import DPMNLClassifier
-    from bayesmargin.models.infinite_svc import InfiniteSVC
+    from bayesmargin.models.dpmnl.classifier import DPMNLClassifier
+    from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
     from bayesmargin.models.linear.classifier import BayesianLinearSVC
-    from bayesmargin.models.medlda import MedLDAClassifier
-    from bayesmargin.saving import load
+    from bayesmargin.models.medlda.classifier import MedLDAClassifier
+    from bayesmargin.models.saved.folders import load
 
 __version__ = "0.1.0"
-
-# Imported when first used: `import bayesmargin` should cost no more than the name.
-_HOMES = {
-    "BayesianLinearSVC": "bayesmargin.models.linear.classifier",
-    "DPMNLClassifier": "bayesmargin.models.dpmnl",
-    "InfiniteSVC": "bayesmargin.models.infinite_svc",
-    "MedLDAClassifier": "bayesmargin.models.medlda",
-    "load": "bayesmargin.saving",
-}
 
 __all__ = [
     "BayesianLinearSVC",
@@ -37,8 +28,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    # Imported when first used: `import bayesmargin` should cost no more than the name.
+    if name == "load":
+        return import_module("bayesmargin.models.saved.folders").load
+    if name in __all__:
+        return import_module("bayesmargin.models.registry").MODELS[name].load()
     raise AttributeError(f"module 'bayesmargin' has no attribute {name!r}")
 
 

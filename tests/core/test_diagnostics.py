@@ -36,7 +36,9 @@ def test_figures_equal_those_of_arviz(chains):
         one = chains[..., j]
         assert rhat(one) == pytest.approx(arviz.rhat(one), rel=1e-10)
         assert bulk_ess(one) == pytest.approx(arviz.ess(one), rel=1e-8)
-        assert tail_ess(one) == pytest.approx(arviz.ess(one, method="tail", prob=(0.05, 0.95)), rel=1e-8)
+        assert tail_ess(one) == pytest.approx(
+            arviz.ess(one, method="tail", prob=(0.05, 0.95)), rel=1e-8
+        )
         plain = arviz.ess(one, method="identity")
         assert effective_sample_size(one) == pytest.approx(plain, rel=1e-8)
 

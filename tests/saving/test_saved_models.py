@@ -201,7 +201,7 @@ def test_a_full_disk_is_told_with_the_path_of_the_model(tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("bayesmargin.saving.models.write_netcdf", full)
+    monkeypatch.setattr("bayesmargin.models.saved.folders.write_netcdf", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*model'") as caught:
         fitted.model("dpmnl").save(tmp_path / "model")
     assert caught.value.errno == errno.ENOSPC
@@ -222,7 +222,7 @@ def test_a_full_disk_is_told_with_the_path_of_a_file(tmp_path):
 def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
     path = tmp_path / "model"
     fitted.model("dpmnl").save(path)
-    monkeypatch.setattr("bayesmargin.saving.models.sealed", lambda document, indent: 1 / 0)
+    monkeypatch.setattr("bayesmargin.models.saved.folders.sealed", lambda document, indent: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         fitted.model("infinite").save(path)
     assert type(bayesmargin.load(path)).__name__ == "DPMNLClassifier"
@@ -344,7 +344,7 @@ def test_large_draws_are_mapped_from_a_file_again(tmp_path, monkeypatch):
     model = fitted.fit(BayesianLinearSVC(n_draws=6, n_chains=2, sampler=sampler), X, y)
     assert model.posterior_["coef"].dtype == np.float32
     model.save(tmp_path / "model")
-    monkeypatch.setattr("bayesmargin.saving.models.MEMORY_LIMIT", 100)
+    monkeypatch.setattr("bayesmargin.models.saved.folders.MEMORY_LIMIT", 100)
     monkeypatch.setattr("bayesmargin.foundation.storage.MEMORY_LIMIT", 100)
     loaded = bayesmargin.load(tmp_path / "model")
     assert isinstance(loaded.posterior_["coef"], np.memmap)

@@ -8,26 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesmargin.cli.failures import usage_error
+from bayesmargin.models.registry import MODELS, WORDS
 
-# Model to the class, and to the constructor's word for each common flag.
-MODELS: dict[str, tuple[str, dict[str, str]]] = {
-    "linear": (
-        "BayesianLinearSVC",
-        {"C": "C", "chains": "n_chains", "draws": "n_draws", "sampler": "sampler",
-         "n-jobs": "n_jobs"},
-    ),
-    "medlda": (
-        "MedLDAClassifier",
-        {"C": "C", "chains": "n_chains", "draws": "n_draws", "sampler": "method",
-         "topics": "n_topics", "n-jobs": "n_jobs"},
-    ),
-    "infinite": (
-        "InfiniteSVC",
-        {"C": "C", "chains": "n_chains", "draws": "n_draws", "sampler": "method",
-         "n-jobs": "n_jobs"},
-    ),
-    "dpmnl": ("DPMNLClassifier", {"draws": "n_draws"}),
-}  # fmt: skip
 OURS = {  # settings that have a flag of their own because the command needs to know them
     "random_state": "--seed",
     "checkpoint": "--checkpoint",
@@ -56,12 +38,9 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
     >>> make_estimator(asked, None, None)
     BayesianLinearSVC(C=2.0, n_draws=50, prior='laplace', random_state=0)
     """
-    import bayesmargin
-
-    if asked.model not in MODELS:
-        raise usage_error(f"--model {asked.model} is not known: choose one of {', '.join(MODELS)}")
-    name, words = MODELS[asked.model]
-    kind = getattr(bayesmargin, name)
+    if asked.model not in WORDS:
+        raise usage_error(f"--model {asked.model} is not known: choose one of {', '.join(WORDS)}")
+    kind, words = WORDS[asked.model].load(), WORDS[asked.model].flags
     known = list(inspect.signature(kind).parameters)
     settings: dict[str, Any] = {"random_state": asked.seed}
     for flag, value in asked.flags.items():
@@ -87,19 +66,9 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
 def require_allowed(estimator: Any) -> None:
     """Refuse values that the estimator would refuse, before data are read for it."""
     from bayesmargin.foundation.arguments import require_positive
-    from bayesmargin.models.dpmnl import settings as dpmnl
-    from bayesmargin.models.infinite_svc import settings as infinite
-    from bayesmargin.models.medlda.parameters import check_parameters
-    from bayesmargin.models.settings import check_linear_settings
 
-    checks: dict[str, Any] = {
-        "BayesianLinearSVC": check_linear_settings,
-        "MedLDAClassifier": check_parameters,
-        "InfiniteSVC": infinite.check_settings,
-        "DPMNLClassifier": dpmnl.check_settings,
-    }
     try:
-        checks[type(estimator).__name__](estimator)
+        MODELS[type(estimator).__name__].check_settings(estimator)
         require_positive(checkpoint_every=estimator.checkpoint_every)
     except ValueError as error:
         raise usage_error(" ".join(str(error).split())) from error

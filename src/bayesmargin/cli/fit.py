@@ -16,6 +16,7 @@ from bayesmargin.cli.options import (
     Separator,
     Target,
 )
+from bayesmargin.models.registry import WORDS
 
 _MODEL, _COLUMNS, _TEXT, _RUN = "Model", "Columns", "Documents", "Run"
 
@@ -27,9 +28,7 @@ def fit(
     ] = Path("model"),
     model: Annotated[
         str,
-        typer.Option(
-            "--model", "-m", help="linear, medlda, infinite or dpmnl.", rich_help_panel=_MODEL
-        ),
+        typer.Option("--model", "-m", help=f"{', '.join(WORDS)}.", rich_help_panel=_MODEL),
     ] = "linear",
     c: Annotated[
         float | None, typer.Option("--C", help="Weight of the hinge.", rich_help_panel=_MODEL)

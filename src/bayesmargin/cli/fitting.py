@@ -21,6 +21,7 @@ from bayesmargin.cli.request import (
 from bayesmargin.cli.stamps import stamps_of
 from bayesmargin.cli.stopping import stoppable
 from bayesmargin.cli.trust import diagnostics_document, trust
+from bayesmargin.models.registry import WORDS
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Material:
 
 def run_fit(request: FitRequest, output: Output) -> int:
     """Carry out a fit; returns the exit code."""
-    from bayesmargin.saving.mixin import checkpoints_outlive_fits
+    from bayesmargin.models.saved.mixin import checkpoints_outlive_fits
 
     if not Path(request.data).exists():
         raise CommandError(f"there is no file or folder {request.data}", DATA)
@@ -134,8 +135,9 @@ def split_table(table: Any, share: float, seed: int) -> tuple[Any, Any]:
 def _gather_as_is(request: FitRequest, reading: Any) -> Material:
     from bayesmargin.cli.as_is import open_as_is
 
-    if request.model != "linear":
-        raise usage_error(f"--as-is goes with --model linear, not with {request.model}")
+    if not WORDS[request.model].piecewise:
+        able = " or ".join(model.word for model in WORDS.values() if model.piecewise)
+        raise usage_error(f"--as-is goes with --model {able}, not with {request.model}")
     rows = open_as_is(Path(request.data), reading, needed=True)
     return Material(Rows(rows, rows.labels), None, None, [])
 

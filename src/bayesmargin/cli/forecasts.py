@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesmargin.errors import DataError
 from bayesmargin.inputs.names import listed
+from bayesmargin.models.registry import model_of
 from bayesmargin.tables.table import word
 
 
@@ -25,7 +26,7 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     }
     for k, name in enumerate(estimator.classes_):
         columns[f"p({name})"] = probability[:, k]
-    if type(estimator).__name__ == "BayesianLinearSVC":
+    if hasattr(estimator, "predict_lead"):
         several = len(estimator.classes_) > 2
         score = estimator.predict_lead if several else estimator.decision_function
         columns["score"], columns["score_sd"] = score(X, return_std=True)
@@ -37,11 +38,12 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
 def judge(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Class numbers and probabilities of rows.
 
-    The most probable class is the predicted one in every model, so that models whose predictions
-    take long are asked once.
+    Where the most probable class is the predicted one, models whose predictions take long are
+    asked once.
     """
     probability = np.asarray(estimator.predict_proba(X))
-    if type(estimator).__name__ == "BayesianLinearSVC":
+    model = model_of(estimator)
+    if model is None or not model.modal:
         return codes(estimator.predict(X), estimator.classes_), probability
     return probability.argmax(axis=1), probability
 

@@ -138,23 +138,26 @@ def prepared(table: Any, preparation: Any, estimator: Any, drop: bool) -> Rows:
         if not usable.all():
             remarks.append(f"{count(int((~usable).sum()), 'row')} with missing values dropped")
             table = table.take(usable)
-    matrix = dense_enough(preparation.transform(table, remarks), type(estimator).__name__)
+    matrix = dense_enough(preparation.transform(table, remarks), estimator)
     texts = table.data if table.kind == "text" else None
     return Rows(matrix, table.labels, table.ids, table.id_name, texts, remarks, table.places)
 
 
-def dense_enough(matrix: Any, name: str) -> Any:
+def dense_enough(matrix: Any, estimator: Any) -> Any:
     """The matrix, made dense for models that read nothing else, when that is affordable."""
     from scipy import sparse
 
     from bayesmargin.errors import DataError
+    from bayesmargin.models.registry import WORDS, model_of
 
-    if not sparse.issparse(matrix) or name in ("BayesianLinearSVC", "MedLDAClassifier"):
+    model = model_of(estimator)
+    if not sparse.issparse(matrix) or model is None or model.sparse:
         return matrix
     if matrix.shape[0] * matrix.shape[1] > 200_000_000:
+        others = [m.word for m in WORDS.values() if m.sparse and not m.counts]
         raise DataError(
-            f"{name} reads dense matrices only, and {matrix.shape[0]:,} rows of "
-            f"{matrix.shape[1]:,} columns are too many: use --model linear"
+            f"{model.name} reads dense matrices only, and {matrix.shape[0]:,} rows of "
+            f"{matrix.shape[1]:,} columns are too many: use --model {' or '.join(others)}"
         )
     return matrix.toarray()
 

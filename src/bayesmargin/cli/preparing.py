@@ -5,6 +5,7 @@ from typing import Any
 from bayesmargin.cli.estimators import value_of
 from bayesmargin.cli.failures import usage_error
 from bayesmargin.cli.request import FitRequest
+from bayesmargin.models.registry import WORDS
 
 
 def require_preparation(request: FitRequest) -> None:
@@ -54,7 +55,7 @@ def told_covariates(estimator: Any, preparation: Any, X: Any) -> str | None:
 
 def _counts(request: FitRequest) -> bool:
     """Whether the model reads counts: topics are made of words that are counted."""
-    return request.model == "medlda"
+    return WORDS[request.model].counts
 
 
 def _text_preparation(request: FitRequest) -> Any:

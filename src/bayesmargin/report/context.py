@@ -14,14 +14,8 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.names import names_of
 from bayesmargin.models.medlda.diagnostics import diagnose, topic_traces
 from bayesmargin.models.medlda.understanding import top_words
+from bayesmargin.models.registry import MODELS, Model, model_of
 from bayesmargin.report.held_out import HeldOut, forecast
-
-KINDS = {
-    "BayesianLinearSVC": "linear",
-    "MedLDAClassifier": "topics",
-    "InfiniteSVC": "infinite",
-    "DPMNLClassifier": "infinite",
-}
 
 
 @dataclass
@@ -69,19 +63,19 @@ class Context:
 
 def kind_of(estimator: Any) -> str:
     """Which report an estimator gets."""
-    return KINDS[family_of(estimator)]
+    return entry_of(estimator).report
 
 
-def family_of(estimator: Any) -> str:
-    """Name of the estimator of this library that it is, or derives from."""
-    for ancestor in type(estimator).__mro__:
-        if ancestor.__name__ in KINDS:
-            return ancestor.__name__
-    raise TypeError(
-        f"no report can be written about a {type(estimator).__name__}: it takes a fitted "
-        f"{', '.join(KINDS)} (of a pipeline pass the last step, and data that went through the "
-        "others)"
-    )
+def entry_of(estimator: Any) -> Model:
+    """Entry of the model of this library that it is, or derives from."""
+    found = model_of(estimator)
+    if found is None:
+        raise TypeError(
+            f"no report can be written about a {type(estimator).__name__}: it takes a fitted "
+            f"{', '.join(MODELS)} (of a pipeline pass the last step, and data that went through "
+            "the others)"
+        )
+    return found
 
 
 def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) -> Context:

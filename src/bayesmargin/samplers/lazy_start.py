@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,18 +19,16 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.samplers.base import Ensemble
+from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.wide import Advance, WideChain, description, unscaled, wide_ensemble
 from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.targets.coordinates import Scaled
 from bayesmargin.targets.problem import Problem
 
-if TYPE_CHECKING:
-    from bayesmargin.samplers.stochastic import StochasticSampler
-
 FAINT = 1e-9  # pull of the prior in a step, below which sums of it over many steps lose it
 
 
-def wants_lazy(sampler: "StochasticSampler", problem: Problem) -> bool:
+def wants_lazy(sampler: StochasticSettings, problem: Problem) -> bool:
     """Whether a sampler can run lazily on a problem, and gains from it.
 
     Raises
@@ -55,7 +53,7 @@ def wants_lazy(sampler: "StochasticSampler", problem: Problem) -> bool:
     return sampler.batch_size * entries * problem.n_blocks < 0.5 * problem.n_weights
 
 
-def _obstacle(sampler: "StochasticSampler", problem: Problem) -> str | None:
+def _obstacle(sampler: StochasticSettings, problem: Problem) -> str | None:
     """Why lazy updates are not possible, or None."""
     if not isinstance(problem.source.take(np.arange(1)), SparseRows):
         return "rows are dense"

@@ -11,7 +11,8 @@ from bayesmargin.dynamics.thermostat import (
 )
 from bayesmargin.foundation.arguments import require_choice, require_positive
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.samplers.stochastic import STRIDE, StochasticSampler
+from bayesmargin.samplers.settings import STRIDE
+from bayesmargin.samplers.stochastic import StochasticSampler
 
 INTEGRATORS: dict[str, Any] = {
     "ssi": SymmetricThermostat,

@@ -7,7 +7,7 @@ position, and writes its draws, as weights in single precision, to where
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from bayesmargin.foundation.storage import DrawStore, Moments
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import TRACE_NAMES, Recorded, equally_weighted, record
 from bayesmargin.samplers.base import Ensemble
+from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.wide_common import CommonPart
 from bayesmargin.samplers.wide_watch import Watch
 from bayesmargin.targets.coordinates import fill_weights, positions_from
 from bayesmargin.targets.rows import Workspace
-
-if TYPE_CHECKING:
-    from bayesmargin.samplers.stochastic import StochasticSampler
 
 TOGETHER = 1 << 17  # numbers in the positions that a call of the compiled loop brings
 CHECKED = 24  # draws on which Stein's identity is tested,
@@ -217,7 +215,7 @@ def unscaled(anchor: WideAnchor) -> WideAnchor:
 
 
 def description(
-    sampler: "StochasticSampler",
+    sampler: StochasticSettings,
     prepared: PreparedTarget,
     anchor: WideAnchor | None,
     step: float,
@@ -236,7 +234,7 @@ def description(
 
 
 def wide_ensemble(
-    sampler: "StochasticSampler",
+    sampler: StochasticSettings,
     prepared: PreparedTarget,
     chains: list[WideChain],
     n_blocks: int,

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from bayesmargin.likelihoods.largest import InterleavedHinge
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
+from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.wide import (
     TOGETHER,
     WideChain,
@@ -36,9 +36,6 @@ from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import workspace
 
-if TYPE_CHECKING:
-    from bayesmargin.samplers.stochastic import StochasticSampler
-
 KICK = 0.9  # momentum that a row may give when it changes state, before corners are cut
 SPACING = 0.25  # relaxation times between draws: iterations are dear, and more are made if needed
 
@@ -49,7 +46,7 @@ def is_wide(problem: Problem) -> bool:
 
 
 def start_wide(
-    sampler: "StochasticSampler", problem: Problem, generators: Sequence[np.random.Generator]
+    sampler: StochasticSettings, problem: Problem, generators: Sequence[np.random.Generator]
 ) -> Ensemble:
     """Chains of ``sampler`` on a wide problem, lazy where they can be and it pays."""
     if wants_lazy(sampler, problem):
@@ -70,7 +67,7 @@ def start_wide(
 
 
 def _prepare(
-    sampler: "StochasticSampler",
+    sampler: StochasticSettings,
     problem: Problem,
     anchor: WideAnchor | None,
     states: WideStates | None,
@@ -91,7 +88,7 @@ def _prepare(
 
 
 def _place(
-    sampler: "StochasticSampler",
+    sampler: StochasticSettings,
     problem: Problem,
     generators: Sequence[np.random.Generator],
     anchor: WideAnchor | None,

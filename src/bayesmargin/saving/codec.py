@@ -5,7 +5,7 @@ A value becomes a JSON document in which everything that JSON lacks is a diction
 ======================  ==========================================================
 ``{"array": name}``     an array of the table that goes with the document
 ``{"draws": name, …}``  an array, or a part of one, in the file of draws
-``{"object": key, …}``  an instance of a class of :mod:`bayesmargin.saving.whitelist`
+``{"object": key, …}``  an instance of a class of :mod:`bayesmargin.saving.classes`
 ``{"same": number}``    the object with that number again, so that sharing survives
 ``{"generator": …}``    a NumPy generator with its state and its seed sequence
 ``{"dict": …}`` etc.    dictionaries, tuples, slices, scalars, numbers JSON cannot spell
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesmargin.saving.classes import CLASSES, Stored, key_of
 from bayesmargin.saving.generators import generator_from_numbers, generator_to_numbers
-from bayesmargin.saving.whitelist import CLASSES, Entry, key_of
 
 ARRAY_KINDS = "biufcUSmM"
 
@@ -119,8 +119,8 @@ class Encoder:
         return {"object": key, "fields": fields, "number": number}
 
 
-def parts_of(value: Any, entry: Entry) -> dict[str, Any]:
-    """Fields of an instance of a class of the whitelist."""
+def parts_of(value: Any, entry: Stored) -> dict[str, Any]:
+    """Fields of an instance of a class that may be stored."""
     if dataclasses.is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
     if hasattr(value, "_asdict"):  # a NamedTuple
@@ -129,7 +129,7 @@ def parts_of(value: Any, entry: Entry) -> dict[str, Any]:
     if held != known:
         raise TypeError(
             f"{entry.name} holds the attributes {sorted(held ^ known)}, about which "
-            "bayesmargin.saving.whitelist disagrees"
+            "its entry among the stored classes disagrees"
         )
     return {name: getattr(value, name) for name in entry.attributes}
 

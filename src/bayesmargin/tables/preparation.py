@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.errors import DataError
 from bayesmargin.tables.table import Table
 
 
@@ -30,6 +31,11 @@ class Preparation(ABC):
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Everything as JSON."""
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, stored: dict[str, Any]) -> "Preparation":
+        """What :meth:`to_json` of this kind described."""
 
     @property
     @abstractmethod
@@ -62,18 +68,11 @@ class Preparation(ABC):
         array([[-1., -1.],
                [ 1.,  1.]])
         """
-        from bayesmargin.errors import DataError
-        from bayesmargin.tables.column_preparation import ColumnPreparation
-        from bayesmargin.tables.matrix_preparation import MatrixPreparation
-        from bayesmargin.tables.text_preparation import TextPreparation
-
-        kinds: dict[str, Any] = {
-            known.kind: known for known in (ColumnPreparation, MatrixPreparation, TextPreparation)
-        }
         kind = stored.get("kind") if isinstance(stored, dict) else None
-        if kind not in kinds:
+        found = next((known for known in Preparation.__subclasses__() if known.kind == kind), None)
+        if found is None:
             raise DataError(f"the model holds a preparation of unknown kind {kind!r}")
         try:
-            return kinds[kind].restore(stored)
+            return found.restore(stored)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"the preparation stored with the model is damaged: {error}") from error

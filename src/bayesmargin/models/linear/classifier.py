@@ -23,6 +23,7 @@ from bayesmargin.models.linear.fitting import (
     split_weights,
 )
 from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
+from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
 from bayesmargin.models.watching import linear_glance
@@ -39,7 +40,6 @@ from bayesmargin.rows.sparse import canonical
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import Run
-from bayesmargin.saving.mixin import SavedMixin
 
 
 class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):

@@ -15,8 +15,8 @@ from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training
 from bayesmargin.models.medlda.resuming import require_same_model
 from bayesmargin.models.medlda.training import Training
+from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.running.interrupts import warn_of_interrupt
-from bayesmargin.saving.mixin import SavedMixin
 
 
 class FittingMixin(SavedMixin):

@@ -15,7 +15,7 @@ from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.models.magnitude import LARGEST_SCALED, require_size
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 from bayesmargin.models.mixtures.start import default_clusters
-from bayesmargin.saving.mixin import SavedMixin
+from bayesmargin.models.saved.mixin import SavedMixin
 
 
 class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):

@@ -8,7 +8,7 @@ import numpy as np
 
 import bayesmargin
 from bayesmargin.models.mixtures.components import kept_draws
-from bayesmargin.report.context import Context, family_of
+from bayesmargin.report.context import Context, entry_of
 from bayesmargin.report.markup import (
     Markup,
     details,
@@ -21,16 +21,6 @@ from bayesmargin.report.markup import (
     tag,
 )
 
-MODELS = {
-    "BayesianLinearSVC": "A linear support vector machine whose weights have a posterior "
-    "distribution: every answer is an average over many plausible separating planes.",
-    "MedLDAClassifier": "A topic model that learns topics and a max-margin classifier on them "
-    "together, so that topics are those that tell the classes apart.",
-    "InfiniteSVC": "A mixture of linear max-margin experts, each responsible for a part of the "
-    "feature space; the data choose how many there are.",
-    "DPMNLClassifier": "A mixture of multinomial logit models, each responsible for a part of the "
-    "feature space; the data choose how many there are.",
-}
 LONGEST_DOCUMENT = 4000  # characters of a document saved beside the model
 
 
@@ -39,7 +29,7 @@ def write(context: Context) -> Markup:
     rows = [[name, value] for name, value in facts(context)]
     settings = list(_settings(context.estimator))
     parts = [
-        tag("p", MODELS[family_of(context.estimator)]),
+        tag("p", entry_of(context.estimator).summary),
         table("Facts of the fit", ["fact", "value"], rows, plain=True),
         *(note(remark) for remark in context.remarks),
         details(

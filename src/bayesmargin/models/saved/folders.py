@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 import bayesmargin
 from bayesmargin.errors import SavedModelError
 from bayesmargin.foundation.storage import DRAW_TYPE, MEMORY_LIMIT, draw_array
+from bayesmargin.models.registry import MODELS
+from bayesmargin.models.saved.requiring import is_whole, require, require_array
 from bayesmargin.saving.codec import Decoder, Encoder, Place, whole
-from bayesmargin.saving.consistency import check_model
 from bayesmargin.saving.files import (
     checksum,
     hashing,
@@ -25,14 +25,13 @@ from bayesmargin.saving.files import (
     unsealed,
     write_array,
 )
-from bayesmargin.saving.layouts import LAYOUTS
 from bayesmargin.saving.netcdf import fit, write_netcdf
 from bayesmargin.saving.places import MANIFEST, hindrance
-from bayesmargin.saving.whitelist import ESTIMATORS
 
 FORMAT = 1
 DRAWS = "posterior.nc"
 MAX_MANIFEST = 1 << 28
+MOST_JOBS = 4096
 _NAME = re.compile(r"[A-Za-z0-9_.]{1,200}")
 _EXTRA = re.compile(r"[a-z][a-z0-9_]{0,60}")
 _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
@@ -64,8 +63,9 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
     (4, {'note': {'rows': 3}})
     """
     name = type(estimator).__name__
-    if ESTIMATORS.get(name) != type(estimator).__module__:
-        raise TypeError(f"{name} cannot be saved: only {', '.join(ESTIMATORS)} can")
+    model = MODELS.get(name)
+    if model is None or model.module != type(estimator).__module__:
+        raise TypeError(f"{name} cannot be saved: only {', '.join(MODELS)} can")
     check_is_fitted(estimator)
     path = Path(path).resolve()
     why = hindrance(path)
@@ -75,7 +75,7 @@ def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = No
     for key in extras:
         if not _EXTRA.fullmatch(key):
             raise ValueError(f"extras has the key {key!r}: small letters, digits and _ are allowed")
-    variables, places = LAYOUTS[name](estimator)
+    variables, places = model.saved_parts().layout(estimator)
     encoder = Encoder(places)
     parameters = estimator.get_params(deep=False)
     settings = {key: encoder.encode(value, key) for key, value in parameters.items()}
@@ -217,7 +217,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _read(folder: Path, manifest: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     name = manifest["class"]
-    if not isinstance(name, str) or name not in ESTIMATORS:
+    if not isinstance(name, str) or name not in MODELS:
         raise SavedModelError(
             f"it holds a {name!r:.60}, which is none of the models of this library"
         )
@@ -229,7 +229,7 @@ def _read(folder: Path, manifest: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         _verified(folder, file, facts)
     draws = _Draws(folder / DRAWS, manifest["draws"], whole(manifest["files"][DRAWS]["size"]))
     decoder = Decoder(arrays, draws)
-    kind = getattr(import_module(ESTIMATORS[name]), name)
+    kind = MODELS[name].load()
     settings = {key: decoder.decode(value) for key, value in manifest["settings"].items()}
     estimator = kind(**settings)
     for key, value in manifest["state"].items():
@@ -237,13 +237,27 @@ def _read(folder: Path, manifest: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         if not _ATTRIBUTE.fullmatch(key) or key in settings or fixed:
             raise SavedModelError(f"it has an attribute {key!r:.60} that no {name} has")
         setattr(estimator, key, decoder.decode(value))
-    check_model(estimator)
+    _check(estimator)
     extras = {}
     for key in manifest["extras"]:
         if f"{key}.json" not in manifest["files"]:
             raise SavedModelError(f"its document {key!r:.60} is missing")
         extras[key] = json.loads((folder / f"{key}.json").read_bytes())
     return estimator, extras
+
+
+def _check(model: Any) -> None:
+    """Raise :class:`SavedModelError` when shapes, types or numbers of parts disagree."""
+    entry, features = MODELS[type(model).__name__], model.n_features_in_
+    require(is_whole(features) and features > 0, "n_features_in_")
+    if entry.answers == "classes":
+        classes = model.classes_
+        require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), "classes_")
+    if hasattr(model, "feature_names_in_"):
+        require_array(model.feature_names_in_, [features], "OU", "feature_names_in_")
+    jobs = getattr(model, "n_jobs", None)
+    require(jobs is None or (is_whole(jobs) and abs(jobs) <= MOST_JOBS), "n_jobs")
+    entry.saved_parts().check(model, features)
 
 
 def _verified(folder: Path, name: str, facts: Mapping[str, Any]) -> Path:

@@ -43,7 +43,7 @@ class SavedMixin:
         path : path-like
             Folder to write. A saved model that is there is replaced when the new one is whole.
         """
-        from bayesmargin.saving.models import write_model
+        from bayesmargin.models.saved.folders import write_model
 
         write_model(self, path)
 

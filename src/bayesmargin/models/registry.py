@@ -1,0 +1,136 @@
+"""The models of the library: one entry each, with all that others need to know of a model.
+
+Saving, the report and the command line read this table and import no model. An entry names modules
+and functions as text, which are imported when they are asked for, so that the table costs nothing.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from bayesmargin.saving.classes import Stored
+
+
+class SavedParts(Protocol):
+    """What a file of :mod:`bayesmargin.models.saved` brings for the models of one kind."""
+
+    CLASSES: dict[str, Stored]
+    """Classes that such a model may hold, by the keys that stand for them in files."""
+
+    def layout(self, model: Any) -> Any:
+        """Its draws: variables of the file of draws, and where in it which array lies."""
+
+    def check(self, model: Any, features: int) -> None:
+        """Raise ``SavedModelError`` where parts of a loaded model do not fit each other."""
+
+
+class Model(NamedTuple):
+    """One model, as saving, the report and the command line see it."""
+
+    name: str  #: of the class
+    module: str  #: where the class lives
+    word: str  #: that ``bayesmargin fit --model`` takes
+    summary: str  #: what it is, in a sentence for people
+    report: str  #: which kind of report it gets: linear, topics or infinite
+    flags: Mapping[str, str]  #: flags of the command line, and the settings that they are
+    checks: str  #: ``module:function`` that refuses settings which are not allowed
+    saved: str  #: module of its :class:`SavedParts`
+    answers: str = "classes"  #: what it predicts: ``classes`` or ``values``
+    sparse: bool = False  #: whether it reads sparse matrices
+    piecewise: bool = False  #: whether it reads rows piece by piece from files
+    counts: bool = False  #: whether its features are counts, of words say
+    modal: bool = True  #: whether the class it predicts is always the most probable one
+
+    def load(self) -> type:
+        """The class."""
+        found: type = getattr(import_module(self.module), self.name)
+        return found
+
+    def check_settings(self, estimator: Any) -> None:
+        """Raise ``ValueError`` for settings that are not allowed, before data are read."""
+        module, _, function = self.checks.partition(":")
+        getattr(import_module(module), function)(estimator)
+
+    def saved_parts(self) -> SavedParts:
+        """What saving knows of it."""
+        parts: Any = import_module(self.saved)
+        return parts
+
+
+_MODELS, _SAVED = "bayesmargin.models", "bayesmargin.models.saved"
+_USUAL = {"C": "C", "chains": "n_chains", "draws": "n_draws", "n-jobs": "n_jobs"}
+
+_ENTRIES = (
+    Model(
+        name="BayesianLinearSVC",
+        module=f"{_MODELS}.linear.classifier",
+        word="linear",
+        summary="A linear support vector machine whose weights have a posterior distribution: "
+        "every answer is an average over many plausible separating planes.",
+        report="linear",
+        flags={**_USUAL, "sampler": "sampler"},
+        checks=f"{_MODELS}.settings:check_linear_settings",
+        saved=f"{_SAVED}.linear",
+        sparse=True,
+        piecewise=True,
+        modal=False,
+    ),
+    Model(
+        name="MedLDAClassifier",
+        module=f"{_MODELS}.medlda.classifier",
+        word="medlda",
+        summary="A topic model that learns topics and a max-margin classifier on them together, "
+        "so that topics are those that tell the classes apart.",
+        report="topics",
+        flags={**_USUAL, "sampler": "method", "topics": "n_topics"},
+        checks=f"{_MODELS}.medlda.parameters:check_parameters",
+        saved=f"{_SAVED}.medlda",
+        sparse=True,
+        counts=True,
+    ),
+    Model(
+        name="InfiniteSVC",
+        module=f"{_MODELS}.infinite_svc.classifier",
+        word="infinite",
+        summary="A mixture of linear max-margin experts, each responsible for a part of the "
+        "feature space; the data choose how many there are.",
+        report="infinite",
+        flags={**_USUAL, "sampler": "method"},
+        checks=f"{_MODELS}.infinite_svc.settings:check_settings",
+        saved=f"{_SAVED}.infinite_svc",
+    ),
+    Model(
+        name="DPMNLClassifier",
+        module=f"{_MODELS}.dpmnl.classifier",
+        word="dpmnl",
+        summary="A mixture of multinomial logit models, each responsible for a part of the "
+        "feature space; the data choose how many there are.",
+        report="infinite",
+        flags={"draws": "n_draws"},
+        checks=f"{_MODELS}.dpmnl.settings:check_settings",
+        saved=f"{_SAVED}.dpmnl",
+    ),
+)
+
+MODELS: dict[str, Model] = {model.name: model for model in _ENTRIES}
+"""By the name of the class."""
+
+WORDS: dict[str, Model] = {model.word: model for model in _ENTRIES}
+"""By the word of the command line."""
+
+
+def model_of(estimator: Any) -> Model | None:
+    """Entry of the model that an estimator is, or derives from; None where it is none of them.
+
+    Examples
+    --------
+    >>> from bayesmargin import InfiniteSVC
+    >>> from bayesmargin.models.registry import model_of
+    >>> model_of(InfiniteSVC()).word
+    'infinite'
+    """
+    for ancestor in type(estimator).__mro__:
+        found = MODELS.get(ancestor.__name__)
+        if found is not None and found.module == ancestor.__module__:
+            return found
+    return None
