@@ -228,7 +228,7 @@ def test_a_dynamics_that_is_none_says_so():
     class Nothing(NamedTuple):
         step: float
 
-    with pytest.raises(Exception, match="not a dynamics|No implementation|advance"):
+    with pytest.raises(Exception, match=r"not a dynamics|No implementation|advance"):
         record(
             Nothing(1.0),
             normal(1),
