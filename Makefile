@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(STAMP)  ## fit real data, print the comparison, draw the pictures into demo/
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m bayesmargin.demo
 
 # Two processes on two cores: more threads of linear algebra would wait for each other, and busily.
 TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile

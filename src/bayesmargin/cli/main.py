@@ -3,6 +3,7 @@
 import typer
 
 from bayesmargin.cli.datasets import datasets
+from bayesmargin.cli.demo import demo
 from bayesmargin.cli.evaluate import evaluate
 from bayesmargin.cli.failures import EXIT_CODES, GuardedGroup
 from bayesmargin.cli.fit import fit
@@ -14,7 +15,7 @@ from bayesmargin.cli.resume import resume
 from bayesmargin.cli.topics import topics
 
 # In the order in which they are used. Another command is a file here and a line in this list.
-COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets, reproduce)
+COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets, demo, reproduce)
 
 app = typer.Typer(
     name="bayesmargin",
