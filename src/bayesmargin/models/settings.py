@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.engines.choosing import require_engine
 from bayesmargin.foundation.arguments import (
     require_choice,
     require_count,
@@ -67,6 +68,7 @@ def check_linear_settings(estimator: Any) -> Sampler:
     require_count("n_chains", estimator.n_chains, 1)
     require_count("n_draws", estimator.n_draws, 2)
     require_jobs(estimator.n_jobs)
+    require_engine(getattr(estimator, "engine", "numba"))
     return resolve_sampler(estimator.sampler)
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -99,6 +99,9 @@ class KeptDraws(Protocol):
 
 class Sampler(ABC):
     """Settings of a sampler; immutable, and independent of any data."""
+
+    takes_all_classes: ClassVar[bool] = False
+    """Whether the classes of one-vs-rest are sampled in one go however few columns there are."""
 
     @abstractmethod
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:

@@ -83,6 +83,10 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
     checkpoint_every : float
         Seconds between checkpoints.
+    engine : {"auto", "numba", "jax"}
+        What runs the chains. "jax" moves all of them as one array, on a GPU where JAX finds one
+        (``pip install bayesmargin[jax]``); it knows dense rows, the Gaussian prior, and the
+        samplers "auto", "ssgnht" and "hmc". "auto" takes it for large data on a GPU.
 
     Attributes
     ----------
@@ -125,6 +129,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         verbose: int = 0,
         checkpoint: Any = None,
         checkpoint_every: float = 60.0,
+        engine: str = "auto",
     ) -> None:
         self.C = C
         self.margin = margin
@@ -140,6 +145,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
+        self.engine = engine
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.leave_one_out import leave_one_out, leave_one_out_jointly
 from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
 from bayesmargin.diagnostics.convergence import Diagnostics
+from bayesmargin.engines.choosing import sampler_for
 from bayesmargin.foundation.storage import draw_array
 from bayesmargin.foundation.threads import n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
@@ -170,6 +171,8 @@ def sample_linear(
     """
     if isinstance(data.values, FileRows):
         data.values.keep(MAX_ROWS, generators[-1])  # for the calibration
+    n_scores = 1 if data.n_classes == 2 else data.n_classes
+    sampler = sampler_for(settings.engine, sampler, data.values, n_scores, settings.prior)
     runs = []
     for problem in _problems(data, priors, settings, sampler):
         spawned = [rng.spawn(1)[0] for rng in generators]

@@ -39,6 +39,8 @@ def _gains(problem: Problem, sampler: Sampler) -> bool:
     Few rows have an exact reduction, plain minibatches and lazy chains touch few weights a step,
     and the exact samplers know one hinge at a time.
     """
+    if sampler.takes_all_classes:
+        return True
     if not is_wide(problem):
         return False
     if isinstance(sampler, Auto):

@@ -1,0 +1,71 @@
+"""How many rows a gradient estimate needs: all of them, or a batch that is quiet enough."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bayesmargin.engines import families
+from bayesmargin.engines.dynamics import freedom
+from bayesmargin.engines.target import (
+    Layout,
+    Target,
+    over_tiles,
+    pulled,
+    scores_of,
+    weights_at,
+    without_common,
+)
+from bayesmargin.engines.whitening import Whitened
+
+FEWEST_TILES = 8  # below which all rows are a batch
+QUIET = 0.3  # friction that the noise of a batch may add
+LARGEST_KICK = 1.0  # of the momentum by a row that changed its state and stands for many
+WORTH = 3  # times fewer rows than all that a batch must read to be worth its noise
+PLACES = 4  # positions at which noise is measured
+
+
+@partial(jax.jit, static_argnames="layout")
+def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
+    """Variance, mean over directions, of the gradient estimated from one tile at random."""
+    weights = weights_at(target, positions)
+    n_scores = weights.shape[1]
+
+    def body(take: Any, sums: tuple[Any, Any]) -> tuple[Any, Any]:
+        rows = take(target.rows)
+        family = families.per_row(target.family, lambda facts: take(facts)[:, None])
+        option = families.choose(family, scores_of(rows, weights, layout))
+        moved = families.slopes(family, option, n_scores)
+        moved = moved - families.slopes(family, take(target.reference)[:, None], n_scores)
+        change = pulled(rows, take(target.cost)[:, None, None] * moved)
+        change = without_common(target, layout, target.scale * target.unit * change)
+        return sums[0] + change, sums[1] + jnp.square(change).sum()
+
+    total, squares = over_tiles(layout, body, (jnp.zeros_like(weights), jnp.float32(0.0)))
+    found = layout.n_tiles * squares - jnp.square(total).sum()
+    return found / (positions.shape[0] * freedom(target, layout))
+
+
+def batch_for(
+    whitened: Whitened, given: int | None, step: float, rng: np.random.Generator
+) -> tuple[Layout, float]:
+    """Layout with a batch, and the variance of its gradient; all rows where those are needed.
+
+    A batch is a whole number of tiles, which divide the rows evenly.
+    """
+    target, layout = whitened.target, whitened.layout
+    if layout.n_tiles < FEWEST_TILES:
+        return layout, 0.0
+    places = jnp.asarray(rng.standard_normal((PLACES, *target.centre.shape)), jnp.float32)
+    places = without_common(target, layout, places)
+    noise = float(tile_noise(target, layout, places))
+    wanted = noise * step / (2.0 * QUIET), step * layout.n_tiles * whitened.roughness / LARGEST_KICK
+    tiles = max(1.0, *wanted) if given is None else given / layout.tile
+    choices = [m for m in range(1, layout.n_tiles) if layout.n_tiles % m == 0 and m >= tiles]
+    if not choices or (given is None and WORTH * choices[0] > layout.n_tiles):
+        return layout, 0.0
+    left = 1.0 - choices[0] / layout.n_tiles
+    return replace(layout, batch=choices[0] * layout.tile), noise / choices[0] * left

@@ -1,0 +1,214 @@
+"""The samplers of the array engine: the settings of the others, placed on a device."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bayesmargin.engines.chains import ArrayDraws, Crew, place_chains, watch_of
+from bayesmargin.engines.dynamics import Chains, Leapfrog, Thermostat, freedom, leapfrog_step
+from bayesmargin.engines.loading import Loaded, load, supported
+from bayesmargin.engines.noise import batch_for
+from bayesmargin.engines.whitening import Whitened, whiten
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.samplers.auto import Auto
+from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.hamiltonian import SubgradientHMC
+from bayesmargin.samplers.thermostat import SSGNHT
+from bayesmargin.targets.problem import Problem
+
+FEW_DIRECTIONS = 2000  # up to which exact trajectories stay short
+LONG_STEP = 0.6  # of the thermostat in coordinates of unit scale, gradients without noise
+KICK = 0.3  # of the momentum by a kink of usual size: longer steps cut its corner
+FIRST_STEP = 0.5  # of a leapfrog, before it is tuned
+TUNING, TRIES = 12, 8  # rounds, and trajectories of each
+SPACING = 0.5  # of the relaxation time, between draws
+WARMUP = 25.0  # relaxation times
+
+
+@dataclass(frozen=True)
+class ArraySampler(Sampler):
+    """Settings of a sampler whose chains run as one array on a device.
+
+    Parameters
+    ----------
+    settings : Auto, SSGNHT or SubgradientHMC
+        Auto is Hamiltonian Monte Carlo for up to 2000 weights and the thermostat beyond.
+    dtype : {"float32", "bfloat16"}
+        Of the rows on the device.
+    """
+
+    takes_all_classes: ClassVar[bool] = True
+
+    settings: Sampler
+    dtype: str = "float32"
+
+    def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
+        """Load the rows, find the coordinates and place the chains."""
+        refusal = supported(problem) or unknown(self.settings)
+        if refusal:
+            raise ValueError(f'engine="jax" cannot sample this: {refusal}. Use engine="numba"')
+        rng = generators[-1]
+        loaded = load(problem, len(generators) - 1, jnp.dtype(self.dtype), rng)
+        whitened = whiten(loaded, rng)
+        if self._exact(whitened):
+            return start_leapfrog(self.settings, loaded, whitened, generators)
+        return start_thermostat(self.settings, loaded, whitened, generators, 1.0)
+
+    def _exact(self, whitened: Whitened) -> bool:
+        if isinstance(self.settings, Auto):
+            return freedom(whitened.target, whitened.layout) <= FEW_DIRECTIONS
+        return isinstance(self.settings, SubgradientHMC)
+
+
+def unknown(settings: Sampler) -> str:
+    """Why the array engine does not know a sampler, in words; empty if it does."""
+    if isinstance(settings, SSGNHT):
+        if settings.integrator == "euler" or settings.preconditioner != "hessian":
+            return "of SSGNHT it knows the splittings in coordinates of the posterior alone"
+        return "" if settings.control_variates else "it samples with control variates alone"
+    if isinstance(settings, SubgradientHMC):
+        plain = isinstance(settings.mass, str) and settings.mass == "anchor"
+        return "" if plain and not settings.crossing else "of HMC it knows mass='anchor' alone"
+    if isinstance(settings, Auto):
+        return ""
+    return f"it knows no {type(settings).__name__}, but 'auto', 'ssgnht' and 'hmc'"
+
+
+def start_thermostat(
+    settings: Any,
+    loaded: Loaded,
+    whitened: Whitened,
+    generators: Sequence[np.random.Generator],
+    shrink: float,
+) -> Ensemble:
+    """Chains of the thermostat, with a step that looks at the kinks."""
+    given = settings if isinstance(settings, SSGNHT) else SSGNHT()
+    gentle = min(LONG_STEP, KICK / max(whitened.roughness, 1e-12))
+    step = shrink * (given.step or gentle / np.sqrt(max(1.0, whitened.stiffness)))
+    layout, noise = batch_for(whitened, given.batch_size, step, generators[-1])
+    placed = replace(whitened, layout=layout)
+    dynamics = Thermostat(jnp.float32(step), jnp.float32(given.diffusion))
+    chains = place_chains(placed, generators[:-1], given.diffusion)
+    crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, generators[-1]))
+    pace = given.relaxation(step)
+
+    def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
+        less = 0.5 * shrink if smaller else shrink
+        return start_thermostat(settings, loaded, whitened, generators, less)
+
+    return _ensemble(
+        crew,
+        ArrayDraws(crew, noise, loaded.n_rows),
+        thin=given.thin or max(1, round(SPACING * pace)),
+        warmup=given.burn_in if given.burn_in is not None else max(50, round(WARMUP * pace)),
+        adaptive=given.thin is None and given.burn_in is None,
+        info={
+            "sampler": "SSGNHT",
+            "step": step,
+            "diffusion": given.diffusion,
+            "batch_size": layout.batch or loaded.n_rows,
+            **_facts(whitened),
+        },
+        temperature=lambda noise, trace: float(trace[..., 0].mean()),
+        restart=restart,
+        step_is_given=given.step is not None,
+    )
+
+
+def start_leapfrog(
+    settings: Any,
+    loaded: Loaded,
+    whitened: Whitened,
+    generators: Sequence[np.random.Generator],
+) -> Ensemble:
+    """Chains of Hamiltonian Monte Carlo; a step that is not given is tuned here."""
+    given = settings if isinstance(settings, SubgradientHMC) else SubgradientHMC()
+    chains = place_chains(whitened, generators[:-1], 0.0)
+    first = FIRST_STEP / np.sqrt(max(1.0, whitened.stiffness))
+    dynamics = Leapfrog(*map(jnp.float32, (given.step or first, given.jitter, given.length)))
+    if given.n_steps is not None:
+        dynamics = dynamics._replace(length=given.n_steps * dynamics.step)
+    crew = Crew(whitened, dynamics, chains, watch_of(whitened, loaded.n_rows, generators[-1]))
+    if given.step is None:
+        crew.dynamics = tuned(crew, given)
+    step = float(crew.dynamics.step)
+    return _ensemble(
+        crew,
+        ArrayDraws(crew, 0.0, loaded.n_rows),
+        thin=given.thin or 1,
+        warmup=given.burn_in if given.burn_in is not None else 50,
+        adaptive=given.thin is None and given.burn_in is None,
+        info={
+            "sampler": "SubgradientHMC",
+            "step": step,
+            "leapfrog_steps": max(1, round(float(crew.dynamics.length) / step)),
+            "batch_size": loaded.n_rows,
+            **_facts(whitened),
+        },
+        facts=lambda trace: {"acceptance_rate": float(trace[..., 1].mean())},
+        step_is_given=given.step is not None,
+        exact=True,
+    )
+
+
+def tuned(crew: Crew, given: SubgradientHMC) -> Leapfrog:
+    """The step at which as many trajectories are accepted as wished, by short runs."""
+    dynamics, states = crew.dynamics, crew.states()
+    target, layout = crew.whitened.target, crew.whitened.layout
+    logs = []
+    for k in range(TUNING):
+        states, chance = _tries(dynamics, target, layout, states)
+        off = float(jnp.mean(chance)) - given.target_acceptance
+        log_step = np.log(float(dynamics.step)) + 2.0 * off / np.sqrt(1.0 + k)
+        logs.append(log_step)
+        length = given.n_steps * np.exp(log_step) if given.n_steps else given.length
+        dynamics = dynamics._replace(step=jnp.float32(np.exp(log_step)), length=jnp.float32(length))
+    step = float(np.exp(np.mean(logs[TUNING // 2 :])))
+    for chain, *parts in zip(crew.chains, *map(np.asarray, states), strict=True):
+        for array, value in zip(chain.state, parts, strict=True):
+            array[...] = value
+    length = given.n_steps * step if given.n_steps else given.length
+    return dynamics._replace(step=jnp.float32(step), length=jnp.float32(length))
+
+
+def _tries_of(dynamics: Leapfrog, target: Any, layout: Any, states: Chains) -> tuple[Chains, Any]:
+    def once(_: Any, carried: tuple[Chains, Any]) -> tuple[Chains, Any]:
+        states, total = carried
+        states, _warmth = leapfrog_step(dynamics, target, layout, states)
+        return states, total + states.friction / TRIES
+
+    start = (states, jnp.zeros(states.friction.shape, jnp.float32))
+    return jax.lax.fori_loop(0, TRIES, once, start)
+
+
+_tries: Callable[..., Any] = jax.jit(_tries_of, static_argnames="layout")
+
+
+def _facts(whitened: Whitened) -> dict[str, Any]:
+    device = jax.devices()[0]
+    return {
+        "engine": "jax",
+        "device": f"{device.platform} ({device.device_kind})",
+        "roughness": whitened.roughness,
+        "stiffness": whitened.stiffness,
+        "anchor_passes": whitened.passes,
+    }
+
+
+def _ensemble(crew: Crew, draws: ArrayDraws, **settings: Any) -> Ensemble:
+    """Chains as the supervisor wants them."""
+    return Ensemble(
+        chains=crew.chains,
+        weights=draws.weights,
+        movable=False,
+        advance=crew.advance,
+        round_draws=crew.round_draws,
+        checks=draws.checks,
+        complete=draws.complete,
+        kept=draws,
+        **settings,
+    )
