@@ -13,6 +13,10 @@ class BiasWarning(BayesmarginWarning):
     """The chains agree, but the bias check says that they sample something too wide or shifted."""
 
 
+class CoverageWarning(BayesmarginWarning):
+    """Intervals that should cover as often as they say may not, for a reason seen in the rows."""
+
+
 class StepSizeWarning(BayesmarginWarning):
     """A step was too large for the target and was made smaller, or it is so small that it drags."""
 

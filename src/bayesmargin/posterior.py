@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.diagnostics.convergence import bulk_ess, rhat, tail_ess
+from bayesmargin.errors import CoverageWarning
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.uncertainty.adjustment import Adjustment
 
+AS_SAMPLED = "as sampled"
 SUMMARY_VALUES = 1 << 23  # draws summarised at a time, so that wide models need no second copy
 
 
@@ -27,6 +30,8 @@ class Posterior(Mapping[str, FloatArray]):
         Labels along those axes.
     attrs : mapping of str to any
         Settings and facts of the run.
+    adjustment : Adjustment, optional
+        The map that :meth:`robust` applies.
 
     Examples
     --------
@@ -44,11 +49,13 @@ class Posterior(Mapping[str, FloatArray]):
         dims: Mapping[str, tuple[str, ...]],
         coords: Mapping[str, Any],
         attrs: Mapping[str, Any],
+        adjustment: Adjustment | None = None,
     ) -> None:
         self._draws = dict(draws)
         self.dims = dict(dims)
         self.coords = {name: list(labels) for name, labels in coords.items()}
         self.attrs = dict(attrs)
+        self.adjustment = adjustment
 
     def __getitem__(self, name: str) -> FloatArray:
         if name not in self._draws:
@@ -64,7 +71,64 @@ class Posterior(Mapping[str, FloatArray]):
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {array.shape[2:]}" for name, array in self.items())
-        return f"<Posterior of {self.n_chains} chains x {self.n_draws} draws: {shapes}>"
+        kind = "" if self.intervals == AS_SAMPLED else f" ({self.intervals})"
+        return f"<Posterior{kind} of {self.n_chains} chains x {self.n_draws} draws: {shapes}>"
+
+    @property
+    def intervals(self) -> str:
+        """Which intervals these draws show: "as sampled", or "robust" ones, which cover."""
+        return str(self.attrs.get("intervals", AS_SAMPLED))
+
+    def robust(self) -> "Posterior":
+        r"""The posterior moved and stretched so that its intervals cover.
+
+        The hinge is a pseudo-likelihood, and ``C`` decides how wide its posterior is. Intervals
+        of these draws cover the weights that infinitely many rows would give as often as they say:
+        centre and covariance are those of the minimiser over samples of this size,
+        :math:`V = H^{-1} (J + \Lambda) H^{-1}` (:mod:`bayesmargin.uncertainty.sandwich`), and
+        the draws keep their shape.
+
+        Returns
+        -------
+        Posterior
+            With the same names, and ``intervals`` "robust".
+
+        Warns
+        -----
+        CoverageWarning
+            Where rows do not bound the weights, as those of separable classes: then it is the
+            prior that decides, and no interval is known to cover.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesmargin import BayesianLinearSVC
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((300, 2))
+        >>> y = (X[:, 0] + rng.logistic(size=300) > 0).astype(int)
+        >>> model = BayesianLinearSVC(C=10.0, random_state=0).fit(X, y)
+        >>> sampled, robust = model.posterior_, model.posterior_.robust()
+        >>> robust.intervals, bool(robust["coef"].std() > 1.5 * sampled["coef"].std())
+        ('robust', True)
+        """
+        if self.intervals != AS_SAMPLED:
+            return self
+        if self.adjustment is None:
+            raise ValueError(
+                "there is no adjustment for this posterior: it is kept with linear models of at "
+                "most 800 weights a fit, drawn at least twice as often as there are weights, that "
+                "were fitted or saved since the library knows it; fit the model again, with more "
+                "draws or fewer features"
+            )
+        if self.adjustment.doubts:
+            warnings.warn(
+                f"robust intervals may not cover: {self.adjustment.doubts}; more rows or fewer "
+                "features help",
+                CoverageWarning,
+                stacklevel=2,
+            )
+        attrs = {**self.attrs, "intervals": "robust"}
+        return Posterior(self.adjustment.moved(self), self.dims, self.coords, attrs)
 
     @property
     def n_chains(self) -> int:
@@ -82,7 +146,11 @@ class Posterior(Mapping[str, FloatArray]):
         return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
     def summary(self, probability: float = 0.9) -> Any:
-        """Mean, sd, central interval, R-hat and ESS of every scalar, as a pandas data frame.
+        """What is known of every scalar, as a pandas data frame.
+
+        Mean, sd, central interval, probability of direction (that of the sign which most draws
+        have), R-hat and effective draws. The name of its columns and ``attrs["intervals"]`` say
+        which intervals are shown.
 
         Parameters
         ----------
@@ -104,7 +172,9 @@ class Posterior(Mapping[str, FloatArray]):
             ]
             joint = {key: np.concatenate([part[key] for part in columns]) for key in columns[0]}
             parts.append(pandas.DataFrame(joint, index=self._labels(name, array.shape[2:])))
-        return pandas.concat(parts)
+        table = pandas.concat(parts).rename_axis(columns=self.intervals)
+        table.attrs["intervals"] = self.intervals
+        return table
 
     def _labels(self, name: str, shape: tuple[int, ...]) -> list[str]:
         if not shape:
@@ -150,6 +220,7 @@ class Posterior(Mapping[str, FloatArray]):
         data = (
             arviz.from_dict(groups, **names) if takes_groups else arviz.from_dict(**groups, **names)
         )
+        data.posterior.attrs["intervals"] = self.intervals
         data.posterior.attrs.update({name: _plain(value) for name, value in self.attrs.items()})
         return data
 
@@ -163,6 +234,7 @@ def _summary(draws: FloatArray, low: float, high: float) -> dict[str, FloatArray
         "sd": flat.std(axis=(0, 1), ddof=1),
         f"{100 * low:g}%": quantiles[0],
         f"{100 * high:g}%": quantiles[1],
+        "p_direction": 0.5 + 0.5 * np.abs(np.sign(flat).mean(axis=(0, 1))),
         "r_hat": rhat(flat),
         "ess_bulk": bulk_ess(flat),
         "ess_tail": tail_ess(flat),

@@ -229,7 +229,8 @@ def test_more_than_two_classes(multi_class, monkeypatch):
 
 def test_posterior_summary_and_arviz(model):
     table = model.posterior_.summary()
-    assert list(table.columns) == ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail"]
+    columns = ["mean", "sd", "5%", "95%", "p_direction", "r_hat", "ess_bulk", "ess_tail"]
+    assert list(table.columns) == columns
     assert "coef[mean radius]" in table.index
     assert len(table) == 31
     data = model.posterior_.to_arviz()

@@ -84,10 +84,16 @@ def _temperatures(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
     for span, values in problem.source.blocks():
         options = _options(problem, span, values, anchor.mean)
         deviations = _deviations(values, covariances)
-        leading = np.argpartition(-options, 1, axis=1)[:, :2]
-        pair = np.take_along_axis(deviations, leading, axis=1)
-        result[span] = TEMPERATURE * np.sqrt((pair**2).sum(axis=1))
+        result[span] = temperature_of(options, deviations)
     return result
+
+
+def temperature_of(options: FloatArray, deviations: FloatArray) -> FloatArray:
+    """Smoothing temperature of rows, from values of options and deviations of scores."""
+    leading = np.argpartition(-options, 1, axis=1)[:, :2]
+    pair = np.take_along_axis(deviations, leading, axis=1)
+    temperature: FloatArray = TEMPERATURE * np.sqrt((pair**2).sum(axis=1))
+    return temperature
 
 
 def _energy(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from bayesmargin.calibration.maps import MAX_ROWS, Link
+from bayesmargin.calibration.maps import MAX_ROWS
 from bayesmargin.distributed.cluster import active_cluster
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
@@ -13,7 +13,7 @@ from bayesmargin.distributed.sampler import DistributedSampler, distributed_samp
 from bayesmargin.distributed.shards import Model
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.inputs.names import learn_columns
-from bayesmargin.models.linear.fitting import LinearData, calibrate, joined
+from bayesmargin.models.linear.fitting import LinearData, joined
 from bayesmargin.models.settings import check_linear_settings
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress, progress_for
@@ -38,7 +38,15 @@ def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         with progress_for(model.verbose) as progress:
             journal = Journal(checkpoint)
             run = sample_shards(shards, priors, model, sampler, generators, progress, journal)
-        model._store(run, calibrate_shards(shards, run, model, generators[-1]))
+        part = sample_rows(shards, MAX_ROWS, generators[-1])
+        rows = LinearData(
+            part.values,
+            part.label,
+            part.weights(),
+            len(model.classes_),
+            n_all=int(shards.sizes.sum()),
+        )
+        model._store(run, rows, priors, generators[-1])
 
 
 def sample_shards(
@@ -68,10 +76,3 @@ def sample_shards(
         run = sample(problem, sampler, spawned, settings.n_draws, None, progress, journal)
         runs.append(run)
     return joined(runs)
-
-
-def calibrate_shards(shards: Shards, run: Run, settings: Any, rng: np.random.Generator) -> Link:
-    """Probability link from leave-one-out scores of (at most 20,000) rows of all shards."""
-    part = sample_rows(shards, MAX_ROWS, rng)
-    data = LinearData(part.values, part.label, part.weights(), len(settings.classes_))
-    return calibrate(data, run.weights, settings, rng)

@@ -21,6 +21,8 @@ class Stored:
     """Attributes of a class that is neither dataclass nor NamedTuple."""
     dropped: dict[str, Any] = field(default_factory=dict)
     """Attributes that are not stored, and what they are after loading."""
+    later: dict[str, Any] = field(default_factory=dict)
+    """Attributes that files of before lack, and what they are then."""
 
     def load(self) -> type:
         """The class itself."""

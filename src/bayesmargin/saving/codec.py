@@ -225,6 +225,7 @@ class Decoder:
         kind = entry.load()
         if not entry.attributes:
             return kind(**fields)
+        fields = {**entry.later, **fields}
         if set(fields) != set(entry.attributes):
             raise ValueError(f"{entry.name} needs the attributes {entry.attributes}")
         value: Any = object.__new__(kind)

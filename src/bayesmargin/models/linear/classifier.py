@@ -15,13 +15,9 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.linear.fitting import (
-    LinearData,
-    calibrate,
-    merged,
-    sample_linear,
-    split_weights,
-)
+from bayesmargin.models.linear.adjusting import adjust
+from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.fitting import LinearData, merged, sample_linear, split_weights
 from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
@@ -285,12 +281,21 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
                 run = sample_linear(
                     data, priors, self, sampler, generators, progress, journal, glance
                 )
-            self._store(run, calibrate(data, run.weights, self, generators[-1], before))
+            rows = some_rows(data, generators[-1])
+            self._store(run, rows, priors, generators[-1], before)
         return self
 
-    def _store(self, run: Run, link: Link) -> None:
+    def _store(
+        self,
+        run: Run,
+        rows: LinearData,
+        priors: list[Belief],
+        rng: np.random.Generator,
+        before: Link | None = None,
+    ) -> None:
         self.diagnostics_ = run.diagnostics
-        self.link_ = link
+        self.link_ = calibrate(rows, run.weights, self, before)
+        adjustment = adjust(rows, run.weights, self, priors, rng)
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
@@ -308,4 +313,5 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             {"coef": (*per_class, "feature"), "intercept": per_class},
             {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
             {**run.info, **settings},
+            adjustment,
         )

@@ -1,24 +1,18 @@
 """Fitting a linear model: rows made canonical, one problem or one a class, runs joined."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bayesmargin.calibration.leading import leader_of, variance_to_leader
-from bayesmargin.calibration.leave_one_out import leave_one_out, leave_one_out_jointly
-from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
+from bayesmargin.calibration.maps import MAX_ROWS
 from bayesmargin.diagnostics.convergence import Diagnostics
 from bayesmargin.engines.choosing import sampler_for
 from bayesmargin.foundation.storage import draw_array
-from bayesmargin.foundation.threads import n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.one_vs_rest import all_classes
-from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
-from bayesmargin.models.linear.spread import score_variance
 from bayesmargin.priors.moments import Belief
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.source import DenseSource, RowSource
@@ -32,9 +26,6 @@ from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.row_space import row_space
 
 MERGE_LIMIT = 20_000
-THREADS = 4  # at most, of the calibration
-CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
-CALIBRATION_SCORES = 8_000_000  # scores that it weighs, if that leaves it some hundred draws
 
 
 @dataclass(frozen=True)
@@ -45,6 +36,10 @@ class LinearData:
     label: IntArray
     weight: FloatArray
     n_classes: int
+    groups: IntArray | None = None
+    """Numbers of the groups of rows that belong together."""
+    n_all: int | None = None
+    """Rows of which these were chosen at random; None: they are all."""
 
 
 def merged(values: Any, label: IntArray, weight: FloatArray) -> tuple[Any, Any, Any]:
@@ -216,75 +211,3 @@ def split_weights(
     if not intercept:
         return matrix, np.zeros(matrix.shape[:-1], dtype=weights.dtype)
     return matrix[..., :-1], matrix[..., -1]
-
-
-def calibrate(
-    data: LinearData,
-    weights: FloatArray,
-    settings: Any,
-    rng: np.random.Generator,
-    before: Link | None = None,
-) -> Link:
-    """Probability link from leave-one-out scores of (at most 20,000) training rows.
-
-    A row of weight two counts as two rows here too, of which one is left out. Weights that are
-    smaller than one on average count relative to one another. ``before`` is the link that earlier
-    rows of the same model taught.
-    """
-    flat = weights.reshape(-1, weights.shape[-1])
-    n_rows, n_blocks = data.values.shape[0], 1 if data.n_classes == 2 else data.n_classes
-    affordable = _affordable_draws(flat, min(n_rows, MAX_ROWS) * n_blocks)
-    if affordable < len(flat):
-        flat = flat[np.linspace(0, len(flat) - 1, affordable).astype(int)]
-    coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
-    if isinstance(data.values, FileRows):
-        chosen, values = data.values.sample(MAX_ROWS, rng)
-        data.values.kept = None
-    else:
-        chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
-        values = data.values[chosen]
-    step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
-    threads = 1  # products of dense rows have threads of their own
-    if sparse.issparse(values):  # smaller steps, as several are held at once, whatever ``n_jobs``
-        threads, step = n_threads(settings.n_jobs, THREADS), max(1, step // THREADS)
-
-    def left_out(start: int) -> tuple[FloatArray, FloatArray]:
-        part = slice(start, start + step)
-        return _left_out(data, chosen[part], values[part], (coef, intercept), settings)
-
-    with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(left_out, range(0, len(chosen), step)))
-    mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
-    typical = min(1.0, data.weight.mean())
-    label, weight = data.label[chosen], data.weight[chosen] / typical
-    return fit_link(mean, variance, label, weight, settings.C * typical, settings.margin, before)
-
-
-def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:
-    """Draws that calibration reads: more with few rows, fewer with millions of weights."""
-    useful = max(400, CALIBRATION_SCORES // scores_per_draw)
-    return min(len(flat), useful, max(32, CALIBRATION_WEIGHTS // flat.shape[1]))
-
-
-def _left_out(
-    data: LinearData, index: IntArray, values: Any, draws: tuple[FloatArray, ...], settings: Any
-) -> tuple[FloatArray, FloatArray]:
-    """Leave-one-out scores and variances, as the link takes them, of some rows."""
-    label, cost = data.label[index], settings.C * np.minimum(data.weight[index], 1.0)
-    own = np.arange(data.n_classes) == label[:, None]
-    if data.n_classes > 2 and settings.multi_class == "crammer_singer":
-        scores = draw_scores(values, *draws)
-        rival = np.where(own, -np.inf, scores).max(axis=2)
-        return leave_one_out_jointly(scores, settings.margin + rival - scores[:, own], cost)
-    own = own[:, 1:] if data.n_classes == 2 else own
-    coef, intercept = (part.mean(axis=0) for part in draws)
-    mean, variance = leave_one_out(
-        values @ coef.T + intercept,
-        score_variance(values, *draws),
-        np.where(own, 1.0, -1.0),
-        settings.margin,
-        np.broadcast_to(cost[:, None], own.shape),
-    )
-    if data.n_classes == 2:
-        return mean[:, 0], variance[:, 0]
-    return mean, variance_to_leader(variance, leader_of(mean))

@@ -18,8 +18,12 @@ COMMON: dict[str, Stored] = {
     **stored("bayesmargin.calibration.maps", "BinaryLink", "MulticlassLink"),
     **stored("bayesmargin.diagnostics.convergence", "Diagnostics"),
     "Posterior": Stored(
-        "bayesmargin.posterior", "Posterior", ("_draws", "dims", "coords", "attrs")
+        "bayesmargin.posterior",
+        "Posterior",
+        ("_draws", "dims", "coords", "attrs", "adjustment"),
+        later={"adjustment": None},
     ),
+    **stored("bayesmargin.uncertainty.adjustment", "Adjustment"),
 }
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from bayesmargin.models.saved.requiring import require, require_array, require_number
 from bayesmargin.models.saved.variables import Layout, labelled
 from bayesmargin.saving.classes import Stored
@@ -51,3 +53,19 @@ def check(model: Any, features: int) -> None:
     if model.link_.precision is not None:
         require_array(model.link_.precision, [slopes + 1] * 2, "f", "precision of the link")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
+    _check_adjustment(posterior.adjustment, blocks, features + int(model.fit_intercept))
+
+
+def _check_adjustment(adjustment: Any, blocks: int, columns: int) -> None:
+    from bayesmargin.uncertainty.adjustment import Adjustment
+
+    if adjustment is None:  # models of many weights, and of before there were any, have none
+        return
+    require(isinstance(adjustment, Adjustment), "adjustment")
+    size = blocks * columns
+    require_array(adjustment.mean, [size], "f", "adjustment")
+    require_array(adjustment.centre, [size], "f", "adjustment")
+    shapes = {1: [size], 2: [size, size], 3: [blocks, columns, columns]}
+    wanted = shapes.get(np.ndim(adjustment.stretch), [])
+    require_array(adjustment.stretch, wanted, "f", "adjustment")
+    require(isinstance(adjustment.doubts, str), "adjustment")

@@ -1,0 +1,1 @@
+"""How far draws of a pseudo-likelihood are from frequencies, and what mends it."""

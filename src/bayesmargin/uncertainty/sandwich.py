@@ -1,0 +1,139 @@
+r"""Centre and covariance of intervals that cover: the minimiser and its sandwich.
+
+The hinge is a pseudo-likelihood. Its posterior says how far weights are determined by rows that
+count :math:`C` each, and a frequency is nothing it knows. What further samples of the same size
+would give is the law of the minimiser: with the Hessian :math:`H` of the expected energy, the
+precision :math:`\Lambda` of the prior and the covariance :math:`J` of the summed subgradients
+(:mod:`bayesmargin.uncertainty.scatter`)
+
+.. math:: V = H^{-1} (J + \Lambda)\, H^{-1} .
+
+:math:`\Lambda` stands beside :math:`J` because the prior, too, is off by a random amount: weights
+of which the rows say nothing keep the width of the prior, and where the rows say much it is
+negligible. :math:`C` cancels but for that.
+
+A density of kinks has to be smoothed to be seen. The posterior's own width, which goes with
+:math:`C`, is a poor ruler for that; here slacks are smoothed by the law that is sought,
+:math:`N(\hat w, V)`, in turn. The centre is smoothed less: smoothing moves it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from bayesmargin.approximation.binary import expected_hinges, inverse_factor
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.multiclass import smoothed_curvature, smoothed_energy
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.priors.moments import Belief, LaplaceBelief
+from bayesmargin.targets.problem import Problem
+from bayesmargin.uncertainty.scatter import scatter
+
+ROUNDS = 30
+SETTLED = 0.01  # root mean square of a change of the centre in standard deviations
+SHARPER = 0.4  # deviations at which the centre is smoothed, in those of the sandwich
+LONGEST = 2.0  # a step, likewise
+FEWEST = 2.0  # active rows for each weight, below which the rows do not bound the minimiser
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """Centre and covariance, and what speaks against relying on them."""
+
+    centre: FloatArray
+    covariance: FloatArray
+    doubts: str
+
+
+def sandwich(
+    problem: Problem,
+    number: FloatArray,
+    start: GaussianAnchor,
+    doubt: FloatArray | None = None,
+    groups: IntArray | None = None,
+) -> Sandwich:
+    """Law of the minimiser over samples like this one.
+
+    Parameters
+    ----------
+    problem : Problem
+        Two classes, or several under one hinge.
+    number : array of shape (n_rows,)
+        Rows that each row stands for.
+    start : GaussianAnchor
+        Mean and factor of the posterior.
+    doubt : array, optional
+        What stands beside ``J`` in place of the prior's precision.
+    groups : array of shape (n_rows,), optional
+        Numbers of the groups of rows that belong together.
+    """
+    own = _information(problem.prior, problem.n_weights) if doubt is None else doubt
+    anchor, active, steps = start, 0.0, np.inf
+    for turn in range(ROUNDS):
+        slope = _slope(problem, replace(anchor, factor=SHARPER * anchor.factor))
+        factor, _ = inverse_factor(_hessian(problem, anchor))
+        inverse = factor @ factor.T
+        spread, active = scatter(problem, anchor, number, inverse, groups)
+        wanted = inverse @ (spread + own) @ inverse
+        before = anchor.factor @ anchor.factor.T
+        if turn:  # where few kinks are near, the width would go up and down
+            wanted = 0.5 * (wanted + before)
+        root = _root(wanted)
+        step = -inverse @ slope
+        length = np.sqrt(np.mean(linalg.solve_triangular(root, step, lower=True) ** 2))
+        steps = min(1.0, LONGEST / max(length, 1e-300)) * length
+        anchor = GaussianAnchor(anchor.mean + steps / max(length, 1e-300) * step, root)
+        change = np.abs(np.log(np.diag(wanted) / np.diag(before))).max()
+        if turn > 1 and steps < SETTLED and change < 5.0 * SETTLED:
+            break
+    covariance = anchor.factor @ anchor.factor.T
+    return Sandwich(anchor.mean, covariance, _doubts(problem, active, steps))
+
+
+def _doubts(problem: Problem, active: float, last: float) -> str:
+    """Why the law may be none."""
+    columns = problem.source.n_columns * max(1, problem.n_blocks - 1)
+    if active < FEWEST * columns:
+        return (
+            f"only {active:.0f} rows reach into the margin, for {columns} weights: classes are "
+            "separable or nearly so, and it is the prior that keeps the weights finite"
+        )
+    if last > 10.0 * SETTLED:
+        return (
+            "the minimum has no smooth neighbourhood: where a class is rare or hardly told from "
+            "the others, the margin lies on all rows of the others at once"
+        )
+    return ""
+
+
+def _information(prior: Belief, size: int) -> FloatArray:
+    """Expected square of the slope of the log prior."""
+    if isinstance(prior, LaplaceBelief):
+        return np.diag(np.broadcast_to(prior.scale, (size,)) ** -2.0)
+    return np.diag(prior.precision) if prior.precision.ndim == 1 else prior.precision
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    scale = np.sqrt(np.diag(covariance))
+    unit = covariance / np.outer(scale, scale) + 1e-10 * np.eye(len(scale))
+    lower: FloatArray = scale[:, None] * linalg.cholesky(unit, lower=True)
+    return lower
+
+
+def _slope(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
+    """Gradient of the expected energy."""
+    _, own, _ = problem.prior.expectation(anchor.mean, anchor.variances())
+    if problem.is_binary:
+        return expected_hinges(problem, anchor)[1] + own
+    return smoothed_energy(problem, anchor, anchor.mean)[1] + own
+
+
+def _hessian(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
+    """Hessian of the expected energy."""
+    _, _, own = problem.prior.expectation(anchor.mean, anchor.variances())
+    own = np.diag(own) if own.ndim == 1 else own
+    if problem.is_binary:
+        return expected_hinges(problem, anchor)[2] + own
+    index = np.arange(problem.source.n_rows)
+    return smoothed_curvature(problem, anchor, anchor.mean, index) + own
