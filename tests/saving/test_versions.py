@@ -27,6 +27,16 @@ def test_a_model_with_settings_of_another_version(tmp_path):
         bayesmargin.load(tmp_path / "model")
 
 
+def test_a_model_of_before_there_were_adjustments(tmp_path):
+    fitted.model("linear").save(tmp_path / "model")
+    path = tmp_path / "model" / "manifest.json"
+    manifest = unsealed(path.read_bytes())
+    del manifest["state"]["posterior_"]["fields"]["adjustment"]
+    path.write_bytes(sealed(manifest))
+    with pytest.raises(ValueError, match="there is no adjustment"):
+        bayesmargin.load(tmp_path / "model").posterior_.robust()
+
+
 def test_a_command_of_another_version(tmp_path):
     checkpoint = tmp_path / "fit.checkpoint"
     request = FitRequest("rows.csv", "model", checkpoint=str(checkpoint))
