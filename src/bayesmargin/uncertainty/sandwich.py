@@ -22,9 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from bayesmargin.approximation.binary import expected_hinges, inverse_factor
+from bayesmargin.approximation.binary import expected_hinges
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.multiclass import smoothed_curvature, smoothed_energy
+from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import Belief, LaplaceBelief
 from bayesmargin.targets.problem import Problem
