@@ -60,14 +60,14 @@ def _of_two(
     sums = None if groups is None else np.zeros((int(groups.max()) + 1, size))
     moments = SlackMoments(problem, anchor, None)
     for span, values in problem.source.blocks():
-        centre, _, values, deviation = moments(span, values)
+        centre, _, _, deviation = moments(span, values)
         values = values.astype(float, copy=False)
         cost, share = problem.cost[span], ndtr(centre / deviation)
         if inverse is not None:
             pull = cost / number[span] * np.einsum("ij,ij->i", values @ inverse, values)
             share = ndtr((centre + share * pull) / deviation)
         active += float(number[span] @ share)
-        push = values * (-cost * share * problem.sign[span])[:, None]
+        push = values * problem.forces(span, share)[:, None]
         mean += push.sum(axis=0)
         if sums is not None:
             assert groups is not None
