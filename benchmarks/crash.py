@@ -36,7 +36,7 @@ from bayesmargin import (
 )
 from bayesmargin.errors import BayesmarginWarning
 from bayesmargin.running import checkpoint as checkpoints
-from bayesmargin.running import run as sampling
+from bayesmargin.running import rounds
 from bayesmargin.running.checkpoint import NEWEST, Checkpoint
 from options import command_line
 from reporting import finish
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     checkpoints.LARGEST_SHARE = 1.0
-    sampling.ROUND_SECONDS = 0.02
+    rounds.ROUND_SECONDS = 0.02
     flag = mmap.mmap(-1, 1)
     watch_writing(flag)
     each = -(-options.runs // len(FITS))

@@ -8,7 +8,7 @@ from bayesmargin.approximation import multiclass
 from bayesmargin.approximation.contrasts import SharedPart, shared_part, without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
-from bayesmargin.running import supervisor
+from bayesmargin.running import rounds
 from bayesmargin.samplers import SSGLD, SSGNHT
 from bayesmargin.targets.coordinates import rotated
 
@@ -139,7 +139,7 @@ def test_rounds_of_any_length_give_the_same_draws_of_blocks(monkeypatch):
     X, y = _three_classes()
     draws = []
     for seconds in (1e-4, 10.0):
-        monkeypatch.setattr(supervisor, "ROUND_SECONDS", seconds)
+        monkeypatch.setattr(rounds, "ROUND_SECONDS", seconds)
         model = BayesianLinearSVC(n_draws=200, n_chains=2, random_state=0, n_jobs=1)
         draws.append(model.fit(X, y).posterior_["coef"])
     np.testing.assert_array_equal(*draws)

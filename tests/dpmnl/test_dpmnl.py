@@ -14,12 +14,14 @@ from bayesmargin import InfiniteSVC
 from bayesmargin.errors import DataError
 from bayesmargin.foundation.compiling import from_python, jit
 from bayesmargin.models.dpmnl import DPMNLClassifier
+from bayesmargin.models.dpmnl.blocks import BLOCKS
 from bayesmargin.models.dpmnl.chain import Chain, start_chain
 from bayesmargin.models.dpmnl.parameters import slice_update
 from bayesmargin.models.dpmnl.prediction import predict_draws, take_draw
 from bayesmargin.models.dpmnl.state import NARROWEST, empty_experts, start_hyper
 from bayesmargin.models.dpmnl.state import draw_base as compiled_draw_base
 from bayesmargin.models.dpmnl.state import fill_log_classes as compiled_fill_log_classes
+from bayesmargin.running.gibbs import sweep
 
 from .densities import integrated
 
@@ -118,7 +120,7 @@ def _geweke(number, shape, proposals=0, least=NARROWEST, seed=4):
     chain, values = _prior_chain(rng, shape, least), []
     chain.proposals = proposals
     for _ in range(number):
-        chain.sweep()
+        sweep(BLOCKS, chain)
         _draw_data(chain, rng)
         values.append(_statistics(chain))
     draws = np.array(values)
@@ -151,7 +153,7 @@ def test_predictions_are_the_ratio_of_mixed_densities():
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
     chain, draws = start_chain(rng, X, y, np.arange(60) % 4, 3, 0.2, 10, 5), []
     for _ in range(5):
-        chain.sweep()
+        sweep(BLOCKS, chain)
         draws.append(take_draw(chain))
     new, joint = 2.0 * rng.normal(size=(7, 3)), np.zeros((7, 3))
     for draw in draws:
@@ -222,7 +224,7 @@ def test_start_needs_no_member_twice():
     clusters = np.arange(150) % 7
     chain = start_chain(np.random.default_rng(0), X, y, clusters, 3, 0.2, 5, 5)
     assert chain.experts.population.sum() == 150
-    chain.sweep()
+    sweep(BLOCKS, chain)
     used = chain.experts.order[: chain.experts.size[0]]
     assert np.array_equal(
         np.bincount(chain.slots, minlength=used.max() + 1)[used], chain.experts.population[used]

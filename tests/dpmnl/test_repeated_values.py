@@ -9,10 +9,12 @@ from sklearn.datasets import load_iris
 
 from bayesmargin import DPMNLClassifier
 from bayesmargin.foundation.compiling import jit
+from bayesmargin.models.dpmnl.blocks import BLOCKS
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.parameters import _update_level
 from bayesmargin.models.dpmnl.resolution import least_log_variances
 from bayesmargin.models.dpmnl.state import NARROWEST, draw_log_variance
+from bayesmargin.running.gibbs import sweep
 
 # Columns of few values do not let rows move, and fits say so.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceW
 def _narrowest(X, y, sweeps):
     chain = start_chain(np.random.default_rng(0), X, y, X[:, 1] > 0, 2, 0.2, 2, 2)
     for _ in range(sweeps):
-        chain.sweep()
+        sweep(BLOCKS, chain)
         used = chain.experts.order[: chain.experts.size[0]]
         yield chain.experts.log_variance[used].min()
 

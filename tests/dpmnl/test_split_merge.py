@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 from bayesmargin import DPMNLClassifier
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.dpmnl.assignments import sweep_assignments
+from bayesmargin.models.dpmnl.blocks import BLOCKS
 from bayesmargin.models.dpmnl.chain import start_chain
 from bayesmargin.models.dpmnl.parameters import (
     update_covariates,
@@ -19,6 +20,7 @@ from bayesmargin.models.dpmnl.parameters import (
 )
 from bayesmargin.models.dpmnl.split_merge import split_merge
 from bayesmargin.models.dpmnl.state import Hyper, empty_experts
+from bayesmargin.running.gibbs import sweep
 
 HYPER = Hyper(*(np.array([v]) for v in (0.3, 0.4, -0.8, 0.5, 0.7, -45.0)))
 ROWS = np.array([[-1.2], [-0.7], [0.4], [1.5]])
@@ -155,7 +157,7 @@ def test_a_component_can_be_split_when_all_slots_are_in_use():
     X = np.repeat([[-6.0], [0.0], [6.0]], 30, axis=0) + 0.3 * rng.standard_normal((90, 1))
     chain = start_chain(rng, X, np.arange(90) % 2, np.zeros(90), 2, 0.2, 5, 1, proposals=40)
     for _ in range(5):
-        chain.sweep()
+        sweep(BLOCKS, chain)
     used = chain.experts.order[: chain.experts.size[0]]
     assert len(used) >= 3
     np.testing.assert_array_equal(np.sort(used), np.unique(chain.slots))

@@ -139,7 +139,7 @@ def test_an_interrupt_keeps_the_draws_made_so_far(monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("bayesmargin.running.supervisor.run_chains", interrupted)
-    monkeypatch.setattr("bayesmargin.running.supervisor.ROUND_SECONDS", 1e-4)
+    monkeypatch.setattr("bayesmargin.running.rounds.ROUND_SECONDS", 1e-4)
     fixed = SSGNHT(step=0.2, thin=5, burn_in=0)
     model = BayesianLinearSVC(sampler=fixed, random_state=0, n_draws=1000)
     with pytest.warns(InterruptedWarning, match="interrupted"):

@@ -370,7 +370,7 @@ def test_an_interrupt_writes_a_last_checkpoint(name, tmp_path, monkeypatch):
         warnings.simplefilter("ignore", InterruptedWarning)
         warnings.simplefilter("ignore", BayesmarginWarning)
         patch.setattr(Checkpoint, "due", press)
-        patch.setattr("bayesmargin.running.supervisor.ROUND_SECONDS", 1e-9)
+        patch.setattr("bayesmargin.running.rounds.ROUND_SECONDS", 1e-9)
         if name == "ssgld":
             assert model.fit(*data).posterior_.n_draws < 20
         else:
@@ -406,7 +406,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
         return facts, places
 
     monkeypatch.setattr(state_folder, "write_part", counted)
-    monkeypatch.setattr("bayesmargin.running.supervisor.ROUND_SECONDS", 1e-9)
+    monkeypatch.setattr("bayesmargin.running.rounds.ROUND_SECONDS", 1e-9)
     fitted.fit(model, X, y)
     assert len(written) > 3
     assert sum(written) <= 2 * 40 * (4 + 3) * 8

@@ -53,14 +53,18 @@ def record(dynamics, target, state, work, rng, thin, draws, trace):  # type: ign
     return draws.shape[0]
 
 
-class ChainLike(Protocol):
-    """A chain that can be advanced; draws are positions, which an ensemble turns into weights."""
+class Advancing(Protocol):
+    """What can be advanced beside others of its kind."""
+
+    def run(self, n_draws: int, thin: int) -> None:
+        """Append ``n_draws`` draws, ``thin`` iterations apart, and what is recorded with them."""
+
+
+class ChainLike(Advancing, Protocol):
+    """A chain whose draws are positions, which an ensemble turns into weights."""
 
     draws: list[FloatArray]
     trace: list[FloatArray]
-
-    def run(self, n_draws: int, thin: int) -> None:
-        """Append ``n_draws`` draws, ``thin`` iterations apart, and their trace rows."""
 
     def forget(self) -> None:
         """Drop the draws made so far (warm-up)."""
@@ -120,7 +124,7 @@ def every_second(*records: list[FloatArray]) -> None:
             pieces[:] = [np.concatenate(pieces)[::2]]
 
 
-def run_chains(chains: Sequence[ChainLike], n_draws: int, thin: int, n_jobs: int | None) -> None:
+def run_chains(chains: Sequence[Advancing], n_draws: int, thin: int, n_jobs: int | None) -> None:
     """Let every chain make ``n_draws`` draws, in threads."""
 
     def advance(number: int, _: None) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import CheckpointError, CheckpointWarning
-from bayesmargin.running.interrupts import Interruptible
+from bayesmargin.running.interrupts import Interruptible, Stopped
 from bayesmargin.saving.state_folder import NEWEST, PREVIOUS, StateFolder
 
 __all__ = ["NEWEST", "PREVIOUS", "Checkpoint", "NoCheckpoint"]
@@ -36,7 +36,10 @@ class NoCheckpoint(Interruptible):
         self.random_state = random_state
 
     def pause(self, document: Document) -> None:
-        """Go on."""
+        """Stop the run under way when asked to."""
+        if self.interrupted:
+            self.interrupted = False  # another run of the fit may follow
+            raise Stopped
 
     def due(self) -> bool:
         """Never."""
@@ -111,7 +114,7 @@ class Checkpoint(Interruptible):
             self.write(*document())
         if self.interrupted:
             self.stopped = True
-            raise KeyboardInterrupt
+            raise Stopped
 
     def write(self, state: Any, fixed: Sequence[np.ndarray] = ()) -> None:
         """Store a state; a disk that fails is reported by a warning, and the fit goes on."""

@@ -11,6 +11,10 @@ from typing import Self
 from bayesmargin.errors import InterruptedWarning
 
 
+class Stopped(KeyboardInterrupt):
+    """The first Ctrl-C, heeded where the state of a fit is whole."""
+
+
 class Interruptible:
     """What notes the first Ctrl-C for a fit to see; the second stops at once.
 

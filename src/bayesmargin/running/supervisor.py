@@ -22,10 +22,10 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import collected, run_chains
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
+from bayesmargin.running.rounds import in_rounds
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.targets.problem import Problem
 
-ROUND_SECONDS = 0.3
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
 MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback, none when that is cheap
 MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
@@ -80,12 +80,10 @@ class Supervisor:
         Draws that the journal holds from before a crash are taken from there.
         """
         stretch = self.journal.stretch(ensemble.chains, n_draws)
-        done, size, resumed, counted = stretch.done, 8, stretch.done, self.iterations
-        fixed = ensemble.round_draws(thin) if ensemble.round_draws else None
+        resumed, counted = stretch.done, self.iterations
         began = time.perf_counter()
-        while done < n_draws:
-            size = min(fixed or size, n_draws - done)
-            start = time.perf_counter()
+
+        def run(size: int) -> None:
             try:
                 with stretch.round(size):
                     if ensemble.advance is not None:
@@ -95,18 +93,21 @@ class Supervisor:
             except DivergenceError:
                 self.iterations = counted  # how many there were depends on the clock
                 raise
-            seconds = time.perf_counter() - start
-            done += size
+
+        def after(made: int) -> None:
+            done = resumed + made
             self.iterations = counted + done * thin * len(ensemble.chains)
-            made = (done - resumed) * len(ensemble.chains)
-            speed = made / max(1e-9, time.perf_counter() - began)
+            speed = made * len(ensemble.chains) / max(1e-9, time.perf_counter() - began)
             if self.progress.shown:
                 detail = (
                     _glance(ensemble, self.glance) if stage == "sampling" and done >= 16 else ""
                 )
                 self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
-            size = int(np.clip(size * ROUND_SECONDS / max(seconds, 1e-6), 1, 4 * size))
             stretch.pause()
+
+        fixed = ensemble.round_draws(thin) if ensemble.round_draws else None
+        with self.journal.checkpoint.watching():
+            in_rounds(run, n_draws - resumed, after, fixed=fixed)
         stretch.end()
         self.iterations = counted + n_draws * thin * len(ensemble.chains)
 

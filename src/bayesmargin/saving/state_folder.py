@@ -20,7 +20,7 @@ from bayesmargin.saving.codec import Decoder, Encoder, whole
 from bayesmargin.saving.files import hashing, sealed, settle, unsealed
 from bayesmargin.saving.parts import read_parts, write_part
 
-FORMAT = 1
+FORMAT = 2
 NEWEST, PREVIOUS, DRAFT = "newest.json", "previous.json", "draft.json"
 
 Stored = dict[int, tuple[np.ndarray, dict[str, Any]]]  #: by id, arrays and where they lie
@@ -166,10 +166,11 @@ class StateFolder:
         document = unsealed(path.read_bytes())
         version = document["library"]
         if document["format"] != FORMAT or version != bayesmargin.__version__:
+            earlier = "an earlier " if version == bayesmargin.__version__ else ""
             raise CheckpointError(
-                f"the checkpoint {self.path} was written by bayesmargin {version!s:.20}, this is "
-                f"{bayesmargin.__version__}: only the same version can go on from it; remove the "
-                "folder to begin anew"
+                f"the checkpoint {self.path} was written by {earlier}bayesmargin {version!s:.20}, "
+                f"this is {bayesmargin.__version__}: only the same version can go on from it; "
+                "remove the folder to begin anew"
             )
         check(document)
         arrays = read_parts(path.parent, document["arrays"])

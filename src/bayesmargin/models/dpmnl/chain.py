@@ -1,4 +1,4 @@
-"""One dpMNL chain, a sweep at a time."""
+"""The state of a dpMNL chain, how it starts, and how all parameters move."""
 
 import dataclasses
 import functools
@@ -7,7 +7,6 @@ import numpy as np
 
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.dpmnl.assignments import log_partition, sweep_assignments
 from bayesmargin.models.dpmnl.parameters import (
     update_common,
     update_covariates,
@@ -15,7 +14,6 @@ from bayesmargin.models.dpmnl.parameters import (
     update_logit,
     update_scales,
 )
-from bayesmargin.models.dpmnl.split_merge import split_merge
 from bayesmargin.models.dpmnl.state import Experts, Hyper, empty_experts, grow, start_hyper
 
 
@@ -65,43 +63,19 @@ class Chain:
     auxiliary: int
     proposals: int = 0  #: split or merge proposals in a sweep
     sweeps: int = 0
-    moved: float = 0.0  #: share of the rows that the last sweep gave another component
+    before: IntArray = dataclasses.field(default_factory=lambda: np.empty(0, np.int64))
+    """Components of the rows before the last sweep."""
     accepted: float = 0.0  #: share of the logit models that the last sweep moved
-    log_partition: float = 0.0  #: log probability of the partition, a constant apart
 
     @functools.cached_property
-    def _sides(self) -> Experts:
+    def sides(self) -> Experts:
         """Room for the proposals of splits and merges, no part of the state."""
         _, classes, columns = self.experts.coefficients.shape
         return empty_experts(3, columns - 1, classes)
 
-    def sweep(self) -> None:
-        """Assignments, splits and merges, then parameters; each fifth HMC step is doubled."""
-        begin, before = 0, self.slots.copy()
-        while True:
-            begin = sweep_assignments(
-                self.rng, self.X, self.labels, self.slots, self.experts, self.hyper,
-                begin, self.auxiliary,
-            )  # fmt: skip
-            if begin == len(self.labels):
-                break
-            self.experts = grow(self.experts, 2 * len(self.experts.population))
-        for _ in range(self.proposals):
-            if self.experts.size[0] == len(self.experts.population):
-                self.experts = grow(self.experts, 2 * len(self.experts.population))
-            state = (self.X, self.labels, self.slots, self.experts, self.hyper)
-            split_merge(self.rng, *state, self._sides)
-        self.moved = float(np.mean(self.slots != before))
-        self.sweeps += 1
-        step = self.step * (2.0 if self.sweeps % 5 == 0 else 1.0)
-        accepted = update_parameters(
-            self.rng, self.X, self.labels, self.slots, np.argsort(self.slots, kind="stable"),
-            self.experts, self.hyper, step, self.leapfrogs,
-        )  # fmt: skip
-        self.accepted = accepted / int(self.experts.size[0])
-        self.log_partition = log_partition(
-            self.X, self.labels, self.slots, self.experts, self.hyper
-        )
+    def make_room(self) -> None:
+        """Make twice as many slots for components."""
+        self.experts = grow(self.experts, 2 * len(self.experts.population))
 
 
 def start_chain(

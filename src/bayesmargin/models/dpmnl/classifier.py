@@ -1,20 +1,15 @@
 """dpMNL with the interface of scikit-learn."""
 
 import time
-from functools import partial
-from threading import Event
 from typing import Any, Self
 
 import numpy as np
 
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.foundation.threads import run_chains
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.dpmnl.chain import start_chain
-from bayesmargin.models.dpmnl.prediction import Draw, predict_draws, take_draw
-from bayesmargin.models.dpmnl.resolution import least_log_variances
-from bayesmargin.models.dpmnl.resuming import Record, state_of, take_up
+from bayesmargin.models.dpmnl.model import MixtureOfLogits
+from bayesmargin.models.dpmnl.prediction import predict_draws
 from bayesmargin.models.dpmnl.settings import check_settings
 from bayesmargin.models.mixtures.classifier import (
     MixtureClassifier,
@@ -27,11 +22,11 @@ from bayesmargin.models.mixtures.convergence import (
     warn_if_refused,
     warn_if_unsettled,
 )
-from bayesmargin.models.mixtures.start import first_partition, fit_scaling
+from bayesmargin.models.mixtures.start import fit_scaling
 from bayesmargin.models.watching import Watched, watched
-from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import warn_of_interrupt
-from bayesmargin.running.progress import Progress, progress_for
+from bayesmargin.running.progress import progress_for
 
 
 class DPMNLClassifier(MixtureClassifier):
@@ -140,89 +135,62 @@ class DPMNLClassifier(MixtureClassifier):
             begin = time.perf_counter()
             self._scaling = fit_scaling(X)
             with self._checkpointing(X, y) as checkpoint:
+                (rng,) = spawn_generators(checkpoint.random_state, 1)
+                keep = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)
+                chain = Gibbs(self._model(X, labels), rng, burn_in, keep)
                 with progress_for(self.verbose) as progress:
-                    run = partial(self._sample, X, labels, burn_in, checkpoint, progress)
-                    runs, interrupted = run_chains(run, [(watched(self.classes_),)], workers=1)
-                if interrupted and (checkpoint.active or not (runs and runs[0].draws)):
-                    raise KeyboardInterrupt
-            (record,) = runs
-            self._keep(record, burn_in)
+                    rows = watched(self.classes_)
+
+                    def show(sweeps: int) -> None:
+                        if progress.shown:
+                            detail = self._glance(chain, rows)
+                            progress.update("sweep", sweeps, self.n_sweeps, detail)
+
+                    cut_short = run_sweeps([chain], self.n_sweeps, 1, checkpoint, show)
+            self._keep(chain)
             self.timings_ = {"total": time.perf_counter() - begin}
-        if interrupted:
+        if cut_short:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(len(record.components), self.n_sweeps, "sweeps")
+            warn_of_interrupt(chain.sweeps, self.n_sweeps, "sweeps")
             return self
         warn_if_unsettled(self.diagnostics_, len(self.n_components_))
-        accepted = float(np.mean(record.accepted[burn_in:]))
+        accepted = float(chain.kept("accepted").mean())
         warn_if_refused(accepted, int(self.n_components_.sum()), self.step)
         return self
 
-    def _keep(self, record: Record, burn_in: int) -> None:
-        """Take over the draws of a chain, and what its traces say."""
-        self._draws = record.draws
-        self.n_components_ = np.array(record.components[burn_in:])
-        moved = np.array(record.moved[burn_in:])
-        traces = {"components": self.n_components_[None].astype(float)}
-        partition = np.array(record.partition[burn_in:])
-        if np.isfinite(partition).all():  # not known of sweeps in an early checkpoint
-            traces["partition"] = partition[None]
-        found = trace_report(traces, moved[None])
-        accepted = float(np.mean(record.accepted[burn_in:]))
-        shares = {"moved": float(moved.mean()), "accepted": accepted}
-        self.diagnostics_ = {**found, **shares} if found else {}
-
-    def _sample(
-        self,
-        X: FloatArray,
-        labels: IntArray,
-        burn_in: int,
-        checkpoint: Checkpoint | NoCheckpoint,
-        progress: Progress,
-        rows: Watched | None,
-        stop: Event,
-    ) -> Record:
-        """What is kept of a chain run to its end, or to that of the sweep when ``stop`` is set."""
+    def _model(self, X: FloatArray, labels: IntArray) -> MixtureOfLogits:
         columns = np.flatnonzero(np.isfinite(self._scaling.width))  # the others are constant
-        X = np.ascontiguousarray(self._scaling.apply(X)[:, columns])
-        settings: dict[str, Any] = {
+        settings = {
             "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary,
             "proposals": self.split_merge,
         }  # fmt: skip
-        record = Record()
-        if checkpoint.state is None:
-            (rng,) = spawn_generators(checkpoint.random_state, 1)
-            clusters = cluster_count(self.n_clusters, len(X))
-            partition = first_partition(X, clusters, int(rng.integers(2**31)))
-            least = least_log_variances(X)
-            chain = start_chain(
-                rng, X, labels, partition, len(self.classes_), **settings, narrowest=least
-            )
-        else:
-            chain, record = take_up(checkpoint.state, X, labels, **settings)
-        kept = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)
-        for sweep in range(chain.sweeps, self.n_sweeps):
-            chain.sweep()
-            record.components.append(int(chain.experts.size[0]))
-            record.moved.append(chain.moved)
-            record.accepted.append(chain.accepted)
-            record.partition.append(chain.log_partition)
-            if sweep in kept:
-                record.draws.append(take_draw(chain, columns, self.n_features_in_))
-            checkpoint.pause(partial(state_of, chain, record))
-            if progress.shown:
-                detail = self._glance(record.components, burn_in, rows, record.draws)
-                progress.update("sweep", sweep + 1, self.n_sweeps, detail)
-            if stop.is_set():
-                break
-        return record
+        return MixtureOfLogits(
+            X=np.ascontiguousarray(self._scaling.apply(X)[:, columns]),
+            labels=labels,
+            columns=columns,
+            features=self.n_features_in_,
+            classes=len(self.classes_),
+            clusters=cluster_count(self.n_clusters, len(X)),
+            settings=settings,
+        )
 
-    def _glance(
-        self, trace: list[int], burn_in: int, rows: Watched | None, draws: list[Draw]
-    ) -> str:
+    def _keep(self, chain: Gibbs) -> None:
+        """Take over the draws of a chain, and what its traces say."""
+        self._draws = chain.draws
+        self.n_components_ = chain.kept("components").astype(int)
+        moved = chain.kept("moved")
+        traces = {name: chain.kept(name)[None] for name in ("components", "partition")}
+        found = trace_report(traces, moved[None])
+        shares = {"moved": float(moved.mean()), "accepted": float(chain.kept("accepted").mean())}
+        self.diagnostics_ = {**found, **shares} if found else {}
+
+    def _glance(self, chain: Gibbs, rows: Watched | None) -> str:
         """Components, R-hat of their number, and accuracy of the latest draw on watched rows."""
-        parts = [f"{trace[-1]} components", rhat_so_far([trace[burn_in:]])]
-        if rows is not None and draws:
-            chance = predict_draws(draws[-1:], self._scaling.apply(rows.X), len(self.classes_))
+        trace = chain.traces["components"]
+        parts = [f"{trace[-1]} components", rhat_so_far([trace[chain.burn_in :]])]
+        if rows is not None and chain.draws:
+            X, classes = self._scaling.apply(rows.X), len(self.classes_)
+            chance = predict_draws(chain.draws[-1:], X, classes)
             parts.append(rows.accuracy(chance.argmax(axis=1)))
         return "  ".join(filter(None, parts))
 
