@@ -177,3 +177,40 @@ def test_nothing_is_stretched_that_is_as_wide_as_it_should_be():
     part = np.random.default_rng(8).standard_normal((4, 4))
     covariance = part @ part.T + np.eye(4)
     np.testing.assert_allclose(stretch_between(covariance, covariance), np.eye(4), atol=1e-10)
+
+
+def test_parts_of_the_rows_hand_on_how_well_they_know():
+    X, y = rows(np.random.default_rng(10), 600)
+    whole = BayesianLinearSVC(prior_scale=10.0, n_draws=400, random_state=0).fit(X, y)
+    parts = BayesianLinearSVC(prior_scale=10.0, n_draws=400, random_state=0)
+    for start in (0, 300):
+        parts.partial_fit(X[start : start + 300], y[start : start + 300], classes=[0, 1])
+    wanted, found = (m.posterior_.robust()["coef"] for m in (whole, parts))
+    spread = wanted.std(axis=(0, 1))
+    np.testing.assert_allclose(found.std(axis=(0, 1)), spread, rtol=0.15)
+    shift = found.mean(axis=(0, 1)) - wanted.mean(axis=(0, 1))
+    assert (np.abs(shift) < 0.5 * spread).all()
+
+
+def test_groups_of_the_fit_widen_robust_intervals_alone():
+    X, y = rows(np.random.default_rng(11), 200)
+    many, labels, groups = np.repeat(X, 3, axis=0), np.repeat(y, 3), np.repeat(np.arange(200), 3)
+    many = many + 1e-9 * np.arange(600)[:, None]  # no row equals another
+    once = BayesianLinearSVC(n_draws=200, random_state=0).fit(X, y)
+    plain = BayesianLinearSVC(n_draws=200, random_state=0).fit(many, labels)
+    grouped = BayesianLinearSVC(n_draws=200, random_state=0)
+    grouped.fit(many, labels, groups=[f"patient {g}" for g in groups])
+    models = (once, plain, grouped)
+    robust = [m.posterior_.robust()["coef"].std(axis=(0, 1)) for m in models]
+    np.testing.assert_allclose(robust[2], robust[0], rtol=0.2)
+    assert (robust[1] < 0.7 * robust[0]).all()
+    sampled = [m.posterior_["coef"].std(axis=(0, 1)) for m in models]
+    np.testing.assert_allclose(sampled[2], sampled[1], rtol=0.15)
+
+
+def test_groups_that_say_nothing_are_refused():
+    X, y = rows(np.random.default_rng(12), 20)
+    with pytest.raises(ValueError, match=r"groups has the shape \(3,\), but X has 20 rows"):
+        BayesianLinearSVC().fit(X, y, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="groups holds one group only"):
+        BayesianLinearSVC().fit(X, y, groups=np.zeros(20))

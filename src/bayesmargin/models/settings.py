@@ -1,6 +1,7 @@
 """Checks of estimator parameters, before any long work, and samplers by name."""
 
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,26 @@ def check_linear_settings(estimator: Any) -> Sampler:
     require_count("n_chains", estimator.n_chains, 1)
     require_count("n_draws", estimator.n_draws, 2)
     require_jobs(estimator.n_jobs)
+    check_class_weight(getattr(estimator, "class_weight", None))
     require_engine(getattr(estimator, "engine", "numba"))
     return resolve_sampler(estimator.sampler)
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """Raise ``ValueError`` unless it is None, "balanced" or a mapping to positive numbers."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f"class_weight={class_weight!r} is not allowed: it is None, 'balanced' or a dictionary "
+            "of class labels and positive numbers"
+        )
+    for name, value in class_weight.items():
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not (number and np.isfinite(value) and value > 0.0):
+            raise ValueError(
+                f"class_weight gives {name!r} the weight {value!r}: it is a positive finite number"
+            )
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:

@@ -65,7 +65,10 @@ class Encoder:
         if isinstance(value, list):
             return [self.encode(item, f"{path}.{k}") for k, item in enumerate(value)]
         if isinstance(value, dict):
-            return {"dict": self._fields(value, path)}
+            if all(isinstance(name, str) for name in value):
+                return {"dict": self._fields(value, path)}
+            pairs = [[name, self.encode(item, f"{path}.{name}")] for name, item in value.items()]
+            return {"pairs": [[self.encode(name, path), item] for name, item in pairs]}
         if isinstance(value, slice):
             return {"slice": [value.start, value.stop, value.step]}
         if isinstance(value, Path):
@@ -198,6 +201,9 @@ class Decoder:
     def _decode_dict(self, document: dict[str, Any]) -> Any:
         return self._fields(document["dict"])
 
+    def _decode_pairs(self, document: dict[str, Any]) -> Any:
+        return {self.decode(name): self.decode(item) for name, item in document["pairs"]}
+
     def _decode_tuple(self, document: dict[str, Any]) -> Any:
         return tuple(self.decode(item) for item in document["tuple"])
 
@@ -251,6 +257,7 @@ _DECODERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
     "scalar": Decoder._decode_scalar,
     "float": Decoder._decode_float,
     "dict": Decoder._decode_dict,
+    "pairs": Decoder._decode_pairs,
     "tuple": Decoder._decode_tuple,
     "slice": Decoder._decode_slice,
     "path": Decoder._decode_path,

@@ -52,9 +52,8 @@ class Adjustment:
         An intercept that the map does not know, zero in every draw, stays as it is.
         """
         coef, intercept = draws["coef"], draws["intercept"]
-        size = coef[0, 0].size
+        size, blocks = coef[0, 0].size, intercept[0, 0].size
         known = len(self.mean) > size
-        blocks = intercept[0, 0].size
         result = dict(draws)
         large = coef.dtype == DRAW_TYPE
         result["coef"] = new = draw_array(coef.shape) if large else np.empty(coef.shape)
@@ -63,15 +62,21 @@ class Adjustment:
         for chain in range(coef.shape[0]):
             for start in range(0, coef.shape[1], PIECE):
                 part = chain, slice(start, start + PIECE)
-                table = coef[part].reshape(-1, blocks, size // blocks).astype(float)
+                some = {"coef": coef[part][None], "intercept": intercept[part][None]}
+                table = self.applied(self.joint(some)).reshape(len(coef[part]), blocks, -1)
+                new[part] = table[..., : size // blocks].reshape(new[part].shape)
                 if known:
-                    last = intercept[part].reshape(-1, blocks, 1)
-                    table = np.concatenate([table, last], axis=2)
-                found = self.applied(table.reshape(len(table), -1)).reshape(table.shape)
-                new[part] = found[..., : size // blocks].reshape(new[part].shape)
-                if known:
-                    ends[part] = found[..., -1].reshape(ends[part].shape)
+                    ends[part] = table[..., -1].reshape(ends[part].shape)
         return result
+
+    def joint(self, draws: Mapping[str, FloatArray]) -> FloatArray:
+        """Draws of coefficients and intercepts as weights (draw, weight)."""
+        coef, intercept = draws["coef"], draws["intercept"]
+        count, blocks = coef.shape[0] * coef.shape[1], intercept[0, 0].size
+        table = coef.reshape(count, blocks, -1).astype(float)
+        if len(self.mean) > table[0].size:
+            table = np.concatenate([table, intercept.reshape(count, blocks, 1)], axis=2)
+        return table.reshape(count, -1)
 
     def applied(self, weights: FloatArray) -> FloatArray:
         """Weights (draw, weight), mapped."""

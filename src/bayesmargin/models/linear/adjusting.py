@@ -1,15 +1,17 @@
 """The adjustment of a linear model's posterior, from the training rows that calibration reads."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.calibration.maps import MAX_ROWS
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.fitting import LinearData, make_problem
+from bayesmargin.posterior import Posterior
 from bayesmargin.priors.moments import FULL_COVARIANCE, Belief, GaussianBelief, LaplaceBelief
 from bayesmargin.rows.blocks import narrow_blas
 from bayesmargin.targets.problem import Problem
@@ -20,13 +22,47 @@ WORK = 1e9  # products of two columns that a pass takes, about, unless rows woul
 ROWS = 20  # for each weight, at least, as far as there are
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """What earlier rows of the same model tell of the minimiser, a part a prior.
+
+    The precision of a prior that summarises rows is the curvature of their energies, whose minimum
+    is where the adjustment puts it; ``scatter`` are the covariances of their subgradients.
+    """
+
+    priors: Sequence[Belief]
+    scatter: Sequence[FloatArray]
+    doubts: str
+
+
+def earlier_rows(posterior: Posterior, priors: Sequence[Belief]) -> Earlier | None:
+    """What a posterior hands on beside its summary; None where it has no adjustment."""
+    adjustment = posterior.adjustment
+    if adjustment is None:
+        return None
+    parts = zip(
+        priors,
+        np.split(adjustment.centre, len(priors)),
+        np.split(adjustment.applied(adjustment.joint(posterior)), len(priors), axis=1),
+        strict=True,
+    )
+    centred, scatter = [], []
+    for prior, centre, draws in parts:
+        if not isinstance(prior, GaussianBelief):
+            return None
+        precision = prior.precision if prior.precision.ndim == 2 else np.diag(prior.precision)
+        centred.append(GaussianBelief(centre, precision))
+        scatter.append(precision @ np.atleast_2d(np.cov(draws.T)) @ precision)
+    return Earlier(centred, scatter, adjustment.doubts)
+
+
 def adjust(
     data: LinearData,
     weights: FloatArray,
     settings: Any,
     priors: Sequence[Belief],
     rng: np.random.Generator,
-    carried: Sequence[FloatArray] | None = None,
+    earlier: Earlier | None = None,
 ) -> Adjustment | None:
     """The map that makes intervals cover; None where there are too many weights for it.
 
@@ -37,16 +73,16 @@ def adjust(
     weights : array of shape (chain, draw, weight)
     priors : sequence of beliefs
         One for all classes, or one a class (one-vs-rest).
-    carried : sequence of arrays, optional
-        What stands for the precisions of the priors beside the rows' own scatter, where these
-        summarise earlier rows.
+    earlier : Earlier, optional
+        Takes the place of priors that summarise earlier rows.
     """
+    priors = priors if earlier is None else earlier.priors
     flat = weights.reshape(-1, weights.shape[-1])
     size = flat.shape[1] // len(priors)
     if size > FULL_COVARIANCE or len(flat) < 2 * (size + 2):
         return None
     data, share = _fewer(data, size, rng)
-    number = data.weight / min(1.0, float(data.weight.mean()))
+    number = data.counts
     facts = (settings.C, settings.margin, settings.fit_intercept)
     found, covariances = [], []
     for k, prior in enumerate(priors):
@@ -57,7 +93,7 @@ def adjust(
         problem = make_problem(part, _of_a_share(prior, share), *facts)
         draws = flat[:, k * size : (k + 1) * size].astype(float)
         covariance = np.atleast_2d(np.cov(draws.T))
-        beside = None if carried is None else share * carried[k]
+        beside = None if earlier is None else share * earlier.scatter[k]
         try:
             with narrow_blas(size):
                 mean = draws.mean(axis=0)
@@ -70,11 +106,14 @@ def adjust(
         stretch_between(before, one.covariance)
         for before, one in zip(covariances, found, strict=True)
     ]
+    doubts = next((one.doubts for one in found if one.doubts), "")
+    if earlier is not None:  # which bound the weights unless they did not do so before
+        doubts = doubts and earlier.doubts
     return Adjustment(
         flat.mean(axis=0, dtype=float),
         np.concatenate([one.centre for one in found]),
         stretch[0] if len(stretch) == 1 else np.stack(stretch),
-        next((one.doubts for one in found if one.doubts), ""),
+        doubts,
     )
 
 
@@ -114,9 +153,9 @@ def _fewer(data: LinearData, size: int, rng: np.random.Generator) -> tuple[Linea
     """Rows, or whole groups of them, that a few passes can afford, and their share of all."""
     share = data.values.shape[0] / (data.n_all or data.values.shape[0])
     if not np.all(data.weight):
-        data = _of(data, np.flatnonzero(data.weight))
+        data = data.at(np.flatnonzero(data.weight))
     n_rows = data.values.shape[0]
-    most = max(ROWS * size, int(WORK / size**2))
+    most = max(ROWS * size, min(MAX_ROWS, int(WORK / size**2)))
     if n_rows <= most:
         return data, share
     units = np.arange(n_rows) if data.groups is None else data.groups
@@ -125,14 +164,4 @@ def _fewer(data: LinearData, size: int, rng: np.random.Generator) -> tuple[Linea
     chosen = np.zeros(len(names), dtype=bool)
     chosen[rng.choice(len(names), wanted, replace=False)] = True
     index = np.flatnonzero(chosen[place])
-    return _of(data, index), share * wanted / len(names)
-
-
-def _of(data: LinearData, index: IntArray) -> LinearData:
-    """Some rows, their groups numbered afresh."""
-    groups = data.groups
-    if groups is not None:
-        groups = np.unique(groups[index], return_inverse=True)[1]
-    return LinearData(
-        data.values[index], data.label[index], data.weight[index], data.n_classes, groups
-    )
+    return data.at(index), share * wanted / len(names)

@@ -1,6 +1,7 @@
 """Probabilities of a linear model: its calibration map from some of the training rows."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,14 @@ CALIBRATION_SCORES = 8_000_000  # scores that it weighs, if that leaves it some 
 def some_rows(data: LinearData, rng: np.random.Generator) -> LinearData:
     """Training rows in memory, at most 20,000 chosen at random, for what follows the sampling."""
     n_rows = data.values.shape[0]
-    if isinstance(data.values, FileRows):
-        chosen, values = data.values.sample(MAX_ROWS, rng)
-        data.values.kept = None
-    else:
+    if not isinstance(data.values, FileRows):
         chosen = rng.choice(n_rows, min(n_rows, MAX_ROWS), replace=False, shuffle=False)
-        values = data.values[chosen]
-    groups = None if data.groups is None else data.groups[chosen]
-    n_all = data.n_all or n_rows
-    return LinearData(
-        values, data.label[chosen], data.weight[chosen], data.n_classes, groups, n_all
-    )
+        return replace(data.at(chosen), n_all=data.n_all or n_rows)
+    chosen, values = data.values.sample(MAX_ROWS, rng)
+    data.values.kept = None
+    number = None if data.number is None else data.number[chosen]
+    label, weight = data.label[chosen], data.weight[chosen]
+    return LinearData(values, label, weight, data.n_classes, n_all=n_rows, number=number)
 
 
 def calibrate(
@@ -57,9 +55,7 @@ def calibrate(
     coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
     step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
     threads = 1  # products of dense rows have threads of their own
-    if sparse.issparse(
-        data.values
-    ):  # smaller steps, as several are held at once, whatever ``n_jobs``
+    if sparse.issparse(data.values):  # smaller steps: several are held at once, whatever n_jobs
         threads, step = n_threads(settings.n_jobs, THREADS), max(1, step // THREADS)
 
     def left_out(start: int) -> tuple[FloatArray, FloatArray]:
@@ -68,8 +64,11 @@ def calibrate(
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(left_out, range(0, n_rows, step)))
     mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
-    typical = min(1.0, data.weight.mean())
+    number = data.weight if data.number is None else data.number
+    typical = min(1.0, number.mean())
     cost, weight = settings.C * typical, data.weight / typical
+    if data.number is not None:  # classes that count more bring no further rows
+        weight *= number.sum() / data.weight.sum()
     return fit_link(mean, variance, data.label, weight, cost, settings.margin, before)
 
 
@@ -84,7 +83,9 @@ def _left_out(
 ) -> tuple[FloatArray, FloatArray]:
     """Leave-one-out scores and variances, as the link takes them, of some rows."""
     values = data.values[index]
-    label, cost = data.label[index], settings.C * np.minimum(data.weight[index], 1.0)
+    label, weight = data.label[index], data.weight[index]
+    number = weight if data.number is None else data.number[index]
+    cost = settings.C * weight / np.maximum(number, 1.0)
     own = np.arange(data.n_classes) == label[:, None]
     if data.n_classes > 2 and settings.multi_class == "crammer_singer":
         scores = draw_scores(values, *draws)

@@ -3,42 +3,21 @@ r"""A Bayesian linear support vector machine with the interface of scikit-learn.
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from bayesmargin.calibration.maps import Link
 from bayesmargin.diagnostics.assessment import contradicted
 from bayesmargin.distributed import is_collection
-from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.foundation.types import FloatArray
-from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.linear.adjusting import adjust
-from bayesmargin.models.linear.calibrating import calibrate, some_rows
-from bayesmargin.models.linear.fitting import LinearData, merged, sample_linear, split_weights
-from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
-from bayesmargin.models.saved.mixin import SavedMixin
-from bayesmargin.models.scaling import check_scales
+from bayesmargin.models.linear.adjusting import earlier_rows
+from bayesmargin.models.linear.training import Before, LinearTraining
+from bayesmargin.models.linear.weighing import group_numbers
 from bayesmargin.models.settings import check_linear_settings, check_sample_weight
-from bayesmargin.models.watching import linear_glance
-from bayesmargin.posterior import Posterior
-from bayesmargin.priors.moments import (
-    Belief,
-    largest_contradiction,
-    posterior_beliefs,
-    prior_belief,
-)
+from bayesmargin.priors.moments import largest_contradiction, posterior_beliefs
 from bayesmargin.rows.files import FileRows
-from bayesmargin.rows.matching import matched_rows
-from bayesmargin.rows.sparse import canonical
-from bayesmargin.running.journal import Journal
-from bayesmargin.running.progress import progress_for
-from bayesmargin.running.run import Run
 
 
-class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
+class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     r"""Bayesian linear SVM: the hinge loss as a pseudo-likelihood, the answer a posterior.
 
     .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(-C\,(\ell - y_d\,w \cdot x_d)_+
@@ -83,6 +62,9 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         What runs the chains. "jax" moves all of them as one array, on a GPU where JAX finds one
         (``pip install bayesmargin[jax]``); it knows dense rows, the Gaussian prior, and the
         samplers "auto", "ssgnht" and "hmc". "auto" takes it for large data on a GPU.
+    class_weight : None, "balanced" or dict
+        Factor of ``C`` for each class; "balanced" lets all classes count alike. Probabilities are
+        then those of classes that are as frequent as they count.
 
     Attributes
     ----------
@@ -126,6 +108,7 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         checkpoint: Any = None,
         checkpoint_every: float = 60.0,
         engine: str = "auto",
+        class_weight: Any = None,
     ) -> None:
         self.C = C
         self.margin = margin
@@ -142,13 +125,14 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.engine = engine
+        self.class_weight = class_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Sample the posterior of the weights.
 
         Parameters
@@ -162,12 +146,21 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             Class labels of any type; may be left out when ``X`` is a file that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
+        groups : array-like of shape (n_samples,), optional
+            Which rows belong together, say those of a patient: robust intervals
+            (``posterior_.robust()``) take whole groups for independent. The posterior is the same.
+            With a group for every row, weights are no counts but say how much a row matters.
         """
         check_linear_settings(self)
         with all_or_nothing(self):
             if is_collection(X):
                 from bayesmargin.distributed.linear import fit_collection
 
+                if self.class_weight is not None or groups is not None:
+                    raise ValueError(
+                        "class_weight and groups are not known for Dask collections: leave them "
+                        "out, or pass the weights of rows as sample_weight"
+                    )
                 fit_collection(self, X, y, sample_weight)
                 return self
             X, y = self._training_rows(X, y, reset=True)
@@ -176,14 +169,9 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             every = bool(np.all(weight > 0.0))
             source = "y" if every else "y without the rows whose sample_weight is zero"
             self._set_classes(np.unique(y[weight > 0.0]), source)
-            return self._update(X, y, weight, self._initial_priors(self.n_features_in_))
-
-    def _set_classes(self, classes: Any, source: str = "y") -> None:
-        if len(classes) < 2:
-            raise ValueError(
-                f"{source} holds only one class, {classes.tolist()}: a classifier needs at least 2"
-            )
-        self.classes_ = classes
+            together = group_numbers(groups, X, X.shape[0])
+            priors = self._initial_priors(self.n_features_in_)
+            return self._update(X, y, weight, priors, groups=together)
 
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
@@ -200,6 +188,11 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             All classes that will ever occur; needed at the first call.
         """
         check_linear_settings(self)
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' is not known to partial_fit, which does not see all rows: "
+                "pass the weights as a dictionary"
+            )
         first = not hasattr(self, "posterior_")
         X, y = self._training_rows(X, y, reset=first)
         check_classification_targets(y)
@@ -223,12 +216,12 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
                 f"{self.classes_.tolist()!r}"
             )
         if first:
-            priors, link = self._initial_priors(self.n_features_in_), None
+            priors, before = self._initial_priors(self.n_features_in_), None
         else:
-            link = self.link_
             blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]
             priors = posterior_beliefs(*self._draws(), blocks, self.fit_intercept)
-        self._update(X, y, weight, priors, link)
+            before = Before(self.link_, earlier_rows(self.posterior_, priors))
+        self._update(X, y, weight, priors, before=before)
         means = np.column_stack([self.coef_, self.intercept_])
         farthest = largest_contradiction(priors, means, self.fit_intercept)
         self.diagnostics_ = contradicted(self.diagnostics_, farthest)
@@ -242,76 +235,3 @@ class BayesianLinearSVC(SavedMixin, ClassifierMixin, LinearPredictions):
             return accuracy(self, X, y, sample_weight)
         y = X.checked_labels(y) if isinstance(X, FileRows) else y
         return float(super().score(X, y, sample_weight))
-
-    def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
-        """Checked rows and labels, from memory or from a file."""
-        if isinstance(X, FileRows):
-            return matched_rows(X, self, reset), X.checked_labels(y)
-        require_numbers(X)
-        y = plain_labels(y)
-        X, y = validate_data(
-            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
-        )
-        return (canonical(X) if sparse.issparse(X) else X), y
-
-    def _one_vs_rest(self) -> bool:
-        return self.multi_class == "ovr" and len(self.classes_) > 2
-
-    def _initial_priors(self, n_features: int) -> list[Belief]:
-        size = n_features + int(self.fit_intercept)
-        if self._one_vs_rest():
-            return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
-        return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
-
-    def _update(
-        self, X: Any, y: Any, weight: FloatArray, priors: list[Belief], before: Link | None = None
-    ) -> Self:
-        sampler = check_linear_settings(self)
-        last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
-        label = np.minimum(np.searchsorted(self.classes_, y), last)
-        label = label.astype(np.min_scalar_type(len(self.classes_)))
-        check_scales(X, getattr(self, "feature_names_in_", None))
-        values, label, weight = merged(X, label, weight)
-        data = LinearData(values, label, weight, len(self.classes_))
-        with self._checkpointing(values, label, weight, priors) as checkpoint:
-            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
-            with progress_for(self.verbose) as progress:
-                journal = Journal(checkpoint)
-                glance = linear_glance(self.classes_, self.fit_intercept)
-                run = sample_linear(
-                    data, priors, self, sampler, generators, progress, journal, glance
-                )
-            rows = some_rows(data, generators[-1])
-            self._store(run, rows, priors, generators[-1], before)
-        return self
-
-    def _store(
-        self,
-        run: Run,
-        rows: LinearData,
-        priors: list[Belief],
-        rng: np.random.Generator,
-        before: Link | None = None,
-    ) -> None:
-        self.diagnostics_ = run.diagnostics
-        self.link_ = calibrate(rows, run.weights, self, before)
-        adjustment = adjust(rows, run.weights, self, priors, rng)
-        blocks = self._n_blocks()
-        coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
-        mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
-        means = split_weights(mean, blocks, self.fit_intercept)
-        self.coef_, self.intercept_ = map(np.ascontiguousarray, means)
-        names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
-        per_class = () if blocks == 1 else ("class",)
-        settings = {key: str(value) for key, value in self.get_params(deep=False).items()}
-        settings["drawn_by"] = run.info["sampler"]  # "auto" and other names leave that open
-        self.posterior_ = Posterior(
-            {
-                "coef": coef[:, :, 0] if blocks == 1 else coef,
-                "intercept": intercept[:, :, 0] if blocks == 1 else intercept,
-            },
-            {"coef": (*per_class, "feature"), "intercept": per_class},
-            {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
-            {**run.info, **settings},
-            adjustment,
-        )

@@ -1,7 +1,7 @@
 """Fitting a linear model: rows made canonical, one problem or one a class, runs joined."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from bayesmargin.engines.choosing import sampler_for
 from bayesmargin.foundation.storage import draw_array
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.one_vs_rest import all_classes
+from bayesmargin.models.linear.weighing import class_factors
 from bayesmargin.priors.moments import Belief
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.source import DenseSource, RowSource
@@ -40,29 +41,57 @@ class LinearData:
     """Numbers of the groups of rows that belong together."""
     n_all: int | None = None
     """Rows of which these were chosen at random; None: they are all."""
+    number: FloatArray | None = None
+    """Rows that each stands for, where that is not its weight: classes may be emphasised."""
+
+    @property
+    def counts(self) -> FloatArray:
+        """Rows that each stands for. Where they are less than one on average, they are relative."""
+        number = self.weight if self.number is None else self.number
+        return number / min(1.0, float(number.mean()))
+
+    def at(self, index: Any) -> "LinearData":
+        """Some of the rows, their groups numbered afresh."""
+        groups = self.groups
+        if groups is not None:
+            groups = np.unique(groups[index], return_inverse=True)[1]
+        number = None if self.number is None else self.number[index]
+        values, label, weight = self.values[index], self.label[index], self.weight[index]
+        return LinearData(values, label, weight, self.n_classes, groups, self.n_all, number)
 
 
-def merged(values: Any, label: IntArray, weight: FloatArray) -> tuple[Any, Any, Any]:
+def emphasised(data: LinearData, class_weight: Any, classes: Any) -> LinearData:
+    """The rows with the weights of their classes."""
+    if class_weight is None:
+        return data
+    factors = class_factors(class_weight, classes, data.label, data.weight)
+    return replace(data, weight=data.weight * factors[data.label], number=data.weight)
+
+
+def merged(data: LinearData) -> LinearData:
     """Drop rows of weight zero; join equal rows of one class, their weights added.
 
     The posterior is the same, and a row given twice or with weight two leads to equal draws. Large
-    data keep their rows as they are, since finding equal ones would take longer than it saves.
+    data keep their rows as they are, since finding equal ones would take longer than it saves, and
+    so do rows that come in groups.
     """
+    values, label, weight = data.values, data.label, data.weight
     if isinstance(values, FileRows):
-        return values, label, weight
+        return data
     if np.any(weight == 0.0):
-        kept = weight > 0.0
-        values, label, weight = values[kept], label[kept], weight[kept]
-    if values.shape[0] > MERGE_LIMIT:
-        return values, label, weight
+        data = data.at(weight > 0.0)
+        values, label, weight = data.values, data.label, data.weight
+    if values.shape[0] > MERGE_LIMIT or data.groups is not None:
+        return data
     if sparse.issparse(values):
         first, place = _equal_sparse_rows(values, label)
-        return values[first], label[first], np.bincount(place, weights=weight)
+        total = np.bincount(place, weights=weight).astype(float)
+        return LinearData(values[first], label[first], total, data.n_classes)
     keyed = np.column_stack([values, label])
     unique, place = np.unique(keyed, axis=0, return_inverse=True)
-    total = np.bincount(place.ravel(), weights=weight, minlength=len(unique))
-    kept_values = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
-    return kept_values, unique[:, -1].astype(label.dtype), total
+    total = np.bincount(place.ravel(), weights=weight, minlength=len(unique)).astype(float)
+    kept = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
+    return LinearData(kept, unique[:, -1].astype(label.dtype), total, data.n_classes)
 
 
 def _equal_sparse_rows(values: Any, label: IntArray) -> tuple[IntArray, IntArray]:

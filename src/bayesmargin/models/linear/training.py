@@ -1,0 +1,148 @@
+"""What turns labelled rows into the attributes of a fitted linear model."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from bayesmargin.calibration.maps import Link
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.inputs.checks import plain_labels, require_numbers
+from bayesmargin.models.linear.adjusting import Earlier, adjust
+from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.fitting import (
+    LinearData,
+    emphasised,
+    merged,
+    sample_linear,
+    split_weights,
+)
+from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
+from bayesmargin.models.saved.mixin import SavedMixin
+from bayesmargin.models.scaling import check_scales
+from bayesmargin.models.settings import check_linear_settings
+from bayesmargin.models.watching import linear_glance
+from bayesmargin.posterior import Posterior
+from bayesmargin.priors.moments import Belief, prior_belief
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
+from bayesmargin.rows.sparse import canonical
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import progress_for
+from bayesmargin.running.run import Run
+
+
+class Before(NamedTuple):
+    """What earlier rows of the same model taught."""
+
+    link: Link
+    rows: Earlier | None
+
+
+class LinearTraining(SavedMixin, LinearPredictions):
+    """Fits of linear models: from checked rows to draws, probabilities and robust intervals."""
+
+    prior: str
+    prior_scale: float
+    fit_intercept: bool
+    multi_class: str
+    n_chains: int
+    verbose: int
+    class_weight: Any
+
+    def _set_classes(self, classes: Any, source: str = "y") -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"{source} holds only one class, {classes.tolist()}: a classifier needs at least 2"
+            )
+        self.classes_ = classes
+
+    def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        """Checked rows and labels, from memory or from a file."""
+        if isinstance(X, FileRows):
+            return matched_rows(X, self, reset), X.checked_labels(y)
+        require_numbers(X)
+        y = plain_labels(y)
+        X, y = validate_data(
+            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
+        )
+        return (canonical(X) if sparse.issparse(X) else X), y
+
+    def _one_vs_rest(self) -> bool:
+        return self.multi_class == "ovr" and len(self.classes_) > 2
+
+    def _initial_priors(self, n_features: int) -> list[Belief]:
+        size = n_features + int(self.fit_intercept)
+        if self._one_vs_rest():
+            return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
+        return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
+
+    def _update(
+        self,
+        X: Any,
+        y: Any,
+        weight: FloatArray,
+        priors: list[Belief],
+        groups: IntArray | None = None,
+        before: Before | None = None,
+    ) -> Self:
+        sampler = check_linear_settings(self)
+        last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
+        label = np.minimum(np.searchsorted(self.classes_, y), last)
+        label = label.astype(np.min_scalar_type(len(self.classes_)))
+        check_scales(X, getattr(self, "feature_names_in_", None))
+        given = LinearData(X, label, weight, len(self.classes_), groups)
+        data = emphasised(merged(given), self.class_weight, self.classes_)
+        more = [part for part in (data.number, data.groups) if part is not None]
+        facts = (data.values, data.label, data.weight, priors, *more)
+        with self._checkpointing(*facts) as checkpoint:
+            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            with progress_for(self.verbose) as progress:
+                journal = Journal(checkpoint)
+                glance = linear_glance(self.classes_, self.fit_intercept)
+                run = sample_linear(
+                    data, priors, self, sampler, generators, progress, journal, glance
+                )
+            rows = some_rows(data, generators[-1])
+            self._store(run, rows, priors, generators[-1], before, data)
+        return self
+
+    def _store(
+        self,
+        run: Run,
+        rows: LinearData,
+        priors: list[Belief],
+        rng: np.random.Generator,
+        before: Before | None = None,
+        every: LinearData | None = None,
+    ) -> None:
+        self.diagnostics_ = run.diagnostics
+        link = None if before is None else before.link
+        self.link_ = calibrate(rows, run.weights, self, link)
+        if every is not None and every.groups is not None:
+            rows = every  # no row of a group may be left out
+        adjustment = None
+        if before is None or before.rows is not None:
+            earlier = None if before is None else before.rows
+            adjustment = adjust(rows, run.weights, self, priors, rng, earlier)
+        blocks = self._n_blocks()
+        coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
+        mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
+        means = split_weights(mean, blocks, self.fit_intercept)
+        self.coef_, self.intercept_ = map(np.ascontiguousarray, means)
+        names = getattr(self, "feature_names_in_", range(coef.shape[-1]))
+        per_class = () if blocks == 1 else ("class",)
+        settings = {key: str(value) for key, value in self.get_params(deep=False).items()}
+        settings["drawn_by"] = run.info["sampler"]  # "auto" and other names leave that open
+        self.posterior_ = Posterior(
+            {
+                "coef": coef[:, :, 0] if blocks == 1 else coef,
+                "intercept": intercept[:, :, 0] if blocks == 1 else intercept,
+            },
+            {"coef": (*per_class, "feature"), "intercept": per_class},
+            {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
+            {**run.info, **settings},
+            adjustment,
+        )
