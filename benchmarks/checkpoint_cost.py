@@ -65,7 +65,7 @@ FITS: dict[str, tuple[Any, str, Any]] = {
         "n_sweeps",
         lambda: table(20_000, 10),
     ),
-    "dpMNL": (DPMNLClassifier(burn_in=1), "n_sweeps", lambda: table(5000, 6)),
+    "dpMNL": (DPMNLClassifier(sampler__burn_in=1), "n_sweeps", lambda: table(5000, 6)),
 }
 
 
@@ -115,7 +115,7 @@ def measure(name: str, seconds: float, repeats: int, watch: Watch) -> list[Any]:
     plain, kept, shares, written = [], [], [], 0
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
-            model.set_params(checkpoint=Path(folder, "checkpoint"), checkpoint_every=EVERY)
+            model.set_params(checkpoint=Path(folder, "checkpoint"), checkpoint__every=EVERY)
             watch.reset()
             kept.append(timed_fit(model, data))
             shares.append(watch.seconds / kept[-1])

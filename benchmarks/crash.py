@@ -136,7 +136,7 @@ def one_completion(
 ) -> dict[str, int]:
     """Kill and resume, ``most`` times at the most, until a child comes to its end by itself."""
     checkpoint, result = folder / "checkpoint", folder / "result"
-    model.set_params(checkpoint=checkpoint, checkpoint_every=1e-3)
+    model.set_params(checkpoint=checkpoint, checkpoint__every=1e-3)
     counts = {"kills": 0, "writing": 0, "resumed": 0}
     while True:
         flag[0] = 0

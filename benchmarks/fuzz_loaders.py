@@ -200,7 +200,7 @@ def checkpoint_of(folder: Path) -> Callable[[Path], Any]:
     Checkpoint.__init__, Checkpoint.remove = remember, lambda self: None  # type: ignore[assignment,method-assign]
     checkpoints.LARGEST_SHARE = 1e9
     try:
-        settings = {"checkpoint": folder, "checkpoint_every": 1e-9, "random_state": 0}
+        settings = {"checkpoint": folder, "checkpoint__every": 1e-9, "random_state": 0}
         DPMNLClassifier(n_sweeps=6, n_draws=3, **settings).fit(X, y)
     finally:
         Checkpoint.__init__, Checkpoint.remove = init, remove  # type: ignore[method-assign]

@@ -13,12 +13,19 @@ if TYPE_CHECKING:
     from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
     from bayesmargin.models.linear.classifier import BayesianLinearSVC
     from bayesmargin.models.medlda.classifier import MedLDAClassifier
+    from bayesmargin.models.saved.checkpoint import Checkpoint
     from bayesmargin.models.saved.folders import load
 
 __version__ = "0.1.0"
 
+_OTHERS = {  # beside the models, which the registry knows
+    "Checkpoint": "bayesmargin.models.saved.checkpoint",
+    "load": "bayesmargin.models.saved.folders",
+}
+
 __all__ = [
     "BayesianLinearSVC",
+    "Checkpoint",
     "DPMNLClassifier",
     "InfiniteSVC",
     "MedLDAClassifier",
@@ -29,8 +36,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Imported when first used: `import bayesmargin` should cost no more than the name.
-    if name == "load":
-        return import_module("bayesmargin.models.saved.folders").load
+    if name in _OTHERS:
+        return getattr(import_module(_OTHERS[name]), name)
     if name in __all__:
         return import_module("bayesmargin.models.registry").MODELS[name].load()
     raise AttributeError(f"module 'bayesmargin' has no attribute {name!r}")

@@ -14,7 +14,7 @@ each = pytest.mark.parametrize("entry", MODELS.values(), ids=MODELS)
 
 
 def test_what_is_exported_are_the_models_and_load():
-    assert {*MODELS, "load", "__version__"} == set(bayesmargin.__all__)
+    assert {*MODELS, "Checkpoint", "load", "__version__"} == set(bayesmargin.__all__)
     assert len(WORDS) == len(MODELS)
 
 

@@ -12,7 +12,7 @@ import dask
 import numpy as np
 import pytest
 
-from bayesmargin import BayesianLinearSVC
+from bayesmargin import BayesianLinearSVC, Checkpoint
 from bayesmargin.distributed.cluster import ClientCluster
 from bayesmargin.errors import ClusterError
 
@@ -78,7 +78,7 @@ def test_lost_fit_goes_on_from_its_checkpoint(client, clouds, tmp_path, monkeypa
     """The scheduler is lost in the middle of sampling; another fit ends with the same draws."""
     settings = {"random_state": 3, "n_chains": 2, "n_draws": 100}
     wanted = BayesianLinearSVC(**settings).fit(partitions(clouds)).posterior_["coef"]
-    settings |= {"checkpoint": tmp_path / "fit", "checkpoint_every": 1e-9}
+    settings |= {"checkpoint": Checkpoint(tmp_path / "fit", every=1e-9)}
     gather, seen = ClientCluster.gather, []
 
     def failing(cluster, handles):

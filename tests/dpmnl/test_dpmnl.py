@@ -211,11 +211,19 @@ def test_awkward_data(case):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("n_sweeps", 0), ("burn_in", 100), ("step", -1.0), ("n_auxiliary", 0), ("split_merge", -1)],
+    [
+        ("n_sweeps", 0),
+        ("sampler__burn_in", 100),
+        ("sampler__weights__step", -1.0),
+        ("sampler__new_components", 0),
+        ("sampler__split_merge", -1),
+        ("sampler__new_components", "exact"),
+        ("sampler__groups", 2),
+    ],
 )
 def test_bad_parameters_are_named(name, value):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match=name.split("__")[-1]):
         DPMNLClassifier(**{name: value}).fit(X, y)
 
 

@@ -55,10 +55,12 @@ def test_logit_models_that_never_move_are_told():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((60, 2))
     y = X[:, 0] > 0
-    good = DPMNLClassifier(n_sweeps=30, n_leapfrog=5, random_state=0).fit(X, y)
+    good = DPMNLClassifier(n_sweeps=30, sampler__weights__n_leapfrog=5, random_state=0).fit(X, y)
     assert good.diagnostics_["accepted"] > 0.8
     with pytest.warns(StepSizeWarning, match=r"0% of .* step=50 is too long .* smaller"):
-        bad = DPMNLClassifier(n_sweeps=30, step=50.0, n_leapfrog=5, random_state=0).fit(X, y)
+        bad = DPMNLClassifier(
+            n_sweeps=30, sampler__weights__step=50.0, sampler__weights__n_leapfrog=5, random_state=0
+        ).fit(X, y)
     assert bad.diagnostics_["accepted"] < 0.05
     assert bad.diagnostics_.trustworthy is False
     assert "NOT" in str(bad.diagnostics_)
@@ -77,7 +79,9 @@ def test_one_refused_trajectory_is_no_reason_to_warn():
 def test_a_partition_that_is_still_on_its_way_is_not_called_settled():
     """The number of components alone was watched, which stands still while rows go on moving."""
     X, y = load_breast_cancer(return_X_y=True)
-    short = DPMNLClassifier(n_sweeps=40, burn_in=0, n_leapfrog=5, random_state=0)
+    short = DPMNLClassifier(
+        n_sweeps=40, sampler__burn_in=0, sampler__weights__n_leapfrog=5, random_state=0
+    )
     with pytest.warns(ConvergenceWarning, match=r"R-hat .* increase n_sweeps"):
         found = short.fit(X, y).diagnostics_
     assert found["partition"]["r_hat"] > 1.5

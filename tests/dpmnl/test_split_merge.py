@@ -146,7 +146,9 @@ def test_splits_find_what_rows_one_by_one_do_not(seed):
     rows, truth = make_circles(1000, noise=0.1, factor=0.5, random_state=99)
     loss = {}
     for proposals in (0, 5):
-        model = DPMNLClassifier(n_sweeps=60, split_merge=proposals, random_state=seed).fit(X, y)
+        model = DPMNLClassifier(n_sweeps=60, sampler__split_merge=proposals, random_state=seed).fit(
+            X, y
+        )
         loss[proposals] = log_loss(truth, model.predict_proba(rows))
     assert loss[5] < 0.85 * loss[0]
     assert model.n_components_.mean() > 9.0

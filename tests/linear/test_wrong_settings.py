@@ -87,7 +87,6 @@ def test_a_summary_of_few_draws_has_figures_that_are_not_known(n_draws):
 NUMBERS = {
     BayesianLinearSVC: ("C", "margin", "prior_scale"),
     InfiniteSVC: ("C", "margin", "mean_strength", "scatter", "concentration"),
-    DPMNLClassifier: ("step",),
     MedLDAClassifier: ("margin", "beta", "topic_step"),
 }
 
@@ -100,12 +99,12 @@ def test_settings_without_a_default_of_none_are_numbers(model, name):
         model(**{name: None}).fit(np.abs(X).round(), y)
 
 
-@pytest.mark.parametrize("model", NUMBERS)
+@pytest.mark.parametrize("model", [*NUMBERS, DPMNLClassifier])
 def test_a_checkpoint_is_a_path_with_a_number_of_seconds(model, tmp_path):
     with pytest.raises(ValueError, match="checkpoint=3 is not allowed: it is the path of a folder"):
         model(checkpoint=3).fit(np.abs(X).round(), y)
-    with pytest.raises(ValueError, match="checkpoint_every=None is not allowed"):
-        model(checkpoint=tmp_path / "c", checkpoint_every=None).fit(np.abs(X).round(), y)
+    with pytest.raises(ValueError, match="every=None is not allowed"):
+        model(checkpoint=tmp_path / "c", checkpoint__every=None).fit(np.abs(X).round(), y)
 
 
 def test_draws_of_another_name_are_told_what_there_is():

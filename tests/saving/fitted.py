@@ -63,7 +63,8 @@ def infinite(n_classes=2, **settings):
 
 def dpmnl(n_classes=2, **settings):
     X, y = rows(n_classes)
-    settings = {"n_sweeps": 10, "n_draws": 4, "random_state": 1, "n_leapfrog": 5, **settings}
+    settings = {"n_sweeps": 10, "n_draws": 4, "random_state": 1,
+                "sampler__weights__n_leapfrog": 5, **settings}  # fmt: skip
     return DPMNLClassifier(**settings).fit(X, y == 1)
 
 

@@ -165,7 +165,8 @@ FITS = {
                     concentration="learn"),
         fitted.rows(3),
     ),
-    "dpmnl": (DPMNLClassifier(n_sweeps=12, n_draws=4, n_leapfrog=5), fitted.rows()),
+    "dpmnl": (DPMNLClassifier(n_sweeps=12, n_draws=4, sampler__weights__n_leapfrog=5),
+              fitted.rows()),
 }  # fmt: skip
 
 
@@ -180,7 +181,7 @@ def test_crashed_fits_go_on_bit_by_bit(name, tmp_path, monkeypatch, always_due):
     model.set_params(random_state=5, checkpoint=None)
     expected = draws_of(fitted.fit(model, *data), data[0])
     path = tmp_path / "checkpoint"
-    model.set_params(checkpoint=path, checkpoint_every=1e-9)
+    model.set_params(checkpoint=path, checkpoint__every=1e-9)
     found = crash_and_resume(model, data, path, monkeypatch, kills=(1, 2, 3))
     assert fitted.same(draws_of(found, data[0]), expected)
     assert not path.exists()
@@ -215,7 +216,7 @@ def test_crashed_fits_that_were_extended_go_on_bit_by_bit(
         expected = draws_of(fitted.fit(model, *data), data[0])
         assert "iterations apart" in str(expected["notes"])
         path = tmp_path / "checkpoint"
-        model.set_params(checkpoint=path, checkpoint_every=1e-9)
+        model.set_params(checkpoint=path, checkpoint__every=1e-9)
         found = crash_and_resume(model, data, path, monkeypatch, kills=(2,) + (1,) * 30)
         assert fitted.same(draws_of(found, data[0]), expected)
 
@@ -226,8 +227,8 @@ def test_crashed_fits_that_were_extended_go_on_bit_by_bit(
 def test_a_checkpoint_keeps_the_seed(seed, tmp_path, monkeypatch, always_due):
     X, y = fitted.rows()
     path = tmp_path / "checkpoint"
-    model = DPMNLClassifier(n_sweeps=6, n_draws=3, n_leapfrog=3, random_state=seed,
-                            checkpoint=path, checkpoint_every=1e-9)  # fmt: skip
+    model = DPMNLClassifier(n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3,
+                            random_state=seed, checkpoint=path, checkpoint__every=1e-9)  # fmt: skip
     with monkeypatch.context() as patch:
         kill_after(patch, 3)
         with pytest.raises(Killed):
@@ -245,8 +246,8 @@ def stopped(tmp_path, monkeypatch, always_due):
     """A model whose fit crashed after three checkpoints, its data, and the checkpoint."""
     path = tmp_path / "checkpoint"
     X, y = fitted.rows()
-    model = DPMNLClassifier(n_sweeps=6, n_draws=3, n_leapfrog=3, random_state=0, checkpoint=path,
-                            checkpoint_every=1e-9)  # fmt: skip
+    model = DPMNLClassifier(n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0,
+                            checkpoint=path, checkpoint__every=1e-9)  # fmt: skip
     with monkeypatch.context() as patch:
         kill_after(patch, 3)
         with pytest.raises(Killed):
@@ -264,12 +265,14 @@ def test_other_data_and_settings_are_refused(stopped):
         model.set_params(n_auxiliary=6).fit(X, y)
     with pytest.raises(CheckpointError, match="random_state=0"):
         model.set_params(n_auxiliary=5, random_state=1).fit(X, y)
-    model.set_params(random_state=0, checkpoint_every=7.0).fit(X, y)
+    model.set_params(random_state=0, checkpoint__every=7.0).fit(X, y)
 
 
 def test_a_damaged_newest_is_reported_and_the_older_one_used(stopped):
     model, X, y, path = stopped
-    expected = DPMNLClassifier(n_sweeps=6, n_draws=3, n_leapfrog=3, random_state=0).fit(X, y)
+    expected = DPMNLClassifier(
+        n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0
+    ).fit(X, y)
     raw = bytearray((path / NEWEST).read_bytes())
     raw[len(raw) // 2] ^= 4
     (path / NEWEST).write_bytes(raw)
@@ -310,14 +313,14 @@ def test_another_version_is_refused(stopped, monkeypatch):
 
 def test_a_full_disk_is_a_warning(tmp_path, monkeypatch, always_due):
     X, y = fitted.rows()
-    model = DPMNLClassifier(n_sweeps=6, n_draws=3, n_leapfrog=3, random_state=0)
+    model = DPMNLClassifier(n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0)
     expected = draws_of(model.fit(X, y), X)
 
     def full(*args):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(state_folder, "write_part", full)
-    model.set_params(checkpoint=tmp_path / "checkpoint", checkpoint_every=1e-9)
+    model.set_params(checkpoint=tmp_path / "checkpoint", checkpoint__every=1e-9)
     with pytest.warns(CheckpointWarning, match="No space left") as said:
         model.fit(X, y)
     assert len(said) == 1
@@ -346,8 +349,8 @@ def test_paths_that_cannot_be_checkpoints(tmp_path):
     for path in (tmp_path, tmp_path / "thesis.txt"):
         with pytest.raises(CheckpointError, match="choose"):
             DPMNLClassifier(checkpoint=path).fit(X, y)
-    with pytest.raises(ValueError, match="checkpoint_every"):
-        DPMNLClassifier(checkpoint=tmp_path / "new", checkpoint_every=0).fit(X, y)
+    with pytest.raises(ValueError, match="every=0"):
+        DPMNLClassifier(checkpoint=tmp_path / "new", checkpoint__every=0).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["ssgld", "infinite threads", "dpmnl", "medlda"])
@@ -357,7 +360,7 @@ def test_an_interrupt_writes_a_last_checkpoint(name, tmp_path, monkeypatch):
     model.set_params(random_state=5, checkpoint=None)
     expected = draws_of(fitted.fit(model, *data), data[0])
     path = tmp_path / "checkpoint"
-    model.set_params(checkpoint=path, checkpoint_every=3600.0)
+    model.set_params(checkpoint=path, checkpoint__every=3600.0)
     due, calls = Checkpoint.due, [0]
 
     def press(self):
@@ -384,7 +387,9 @@ def test_an_interrupt_writes_a_last_checkpoint(name, tmp_path, monkeypatch):
 
 def test_a_fit_in_another_thread_can_have_a_checkpoint(tmp_path, always_due):
     X, y = fitted.rows()
-    model = DPMNLClassifier(n_sweeps=3, n_draws=2, checkpoint=tmp_path / "c", checkpoint_every=1e-9)
+    model = DPMNLClassifier(
+        n_sweeps=3, n_draws=2, checkpoint=tmp_path / "c", checkpoint__every=1e-9
+    )
     thread = threading.Thread(target=model.fit, args=(X, y))
     thread.start()
     thread.join()
@@ -395,7 +400,7 @@ def test_draws_are_stored_once(tmp_path, monkeypatch, always_due):
     X, y = fitted.rows()
     sampler = SSGNHT(burn_in=0, thin=1)
     model = BayesianLinearSVC(n_chains=2, n_draws=40, random_state=0, sampler=sampler,
-                              checkpoint=tmp_path / "c", checkpoint_every=1e-9)  # fmt: skip
+                              checkpoint=tmp_path / "c", checkpoint__every=1e-9)  # fmt: skip
     written = []
     write = state_folder.write_part
 

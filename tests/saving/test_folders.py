@@ -24,7 +24,7 @@ def busy(*args, **kwargs):
 def checkpointed(path):
     """A fit that writes checkpoints all the time."""
     return DPMNLClassifier(
-        n_sweeps=4, random_state=0, checkpoint=str(path), checkpoint_every=1e-9
+        n_sweeps=4, random_state=0, checkpoint=str(path), checkpoint__every=1e-9
     ).fit(X, Y)
 
 

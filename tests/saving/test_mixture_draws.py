@@ -87,7 +87,7 @@ def test_draws_of_dpmnl_without_a_base_measure_are_read(tmp_path):
 def test_draws_with_constant_columns_are_read(tmp_path):
     """Their base measure has no spread there: a log variance of minus infinity."""
     X, y = fitted.rows()
-    model = bayesmargin.DPMNLClassifier(n_sweeps=4, n_leapfrog=3, random_state=0)
+    model = bayesmargin.DPMNLClassifier(n_sweeps=4, sampler__weights__n_leapfrog=3, random_state=0)
     X = np.column_stack([X, np.ones(len(X))])
     model.fit(X, y).save(tmp_path / "model")
     again = bayesmargin.load(tmp_path / "model")

@@ -1,19 +1,20 @@
 """An estimator from flags: the model, its common options, and every other one by ``--set``."""
 
 import difflib
-import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bayesmargin.cli.failures import usage_error
+from bayesmargin.foundation.settings import PATH
 from bayesmargin.models.registry import MODELS, WORDS
 
 OURS = {  # settings that have a flag of their own because the command needs to know them
     "random_state": "--seed",
     "checkpoint": "--checkpoint",
     "checkpoint_every": "--checkpoint-every",
+    "checkpoint__every": "--checkpoint-every",
     "verbose": "--quiet",
 }
 
@@ -41,7 +42,7 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
     if asked.model not in WORDS:
         raise usage_error(f"--model {asked.model} is not known: choose one of {', '.join(WORDS)}")
     kind, words = WORDS[asked.model].load(), WORDS[asked.model].flags
-    known = list(inspect.signature(kind).parameters)
+    known = kind().get_params(deep=False)
     settings: dict[str, Any] = {"random_state": asked.seed}
     for flag, value in asked.flags.items():
         if value is None:
@@ -49,7 +50,7 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
         if flag not in words:
             raise usage_error(f"--{flag} means nothing to --model {asked.model}")
         settings[words[flag]] = value
-    chosen = parse_settings(asked.settings, known, asked.model)
+    chosen = parse_settings(asked.settings, [*known, *kind.former_names], asked.model)
     for flag, name in words.items():
         if name in chosen and asked.flags.get(flag) is not None:
             raise usage_error(f"--{flag} and --set {name} are the same setting: leave one out")
@@ -57,19 +58,18 @@ def make_estimator(asked: ModelFlags, checkpoint: str | None, every: float | Non
     if checkpoint is not None:
         settings["checkpoint"] = checkpoint
         if every is not None:
-            settings["checkpoint_every"] = every
-    if isinstance(settings.get("sampler"), dict):
-        settings["sampler"] = _sampler(settings["sampler"])
-    return kind(**settings)
+            settings["checkpoint__every"] = every
+    paths = dict(pair for name, value in settings.items() for pair in _paths(name, value))
+    try:
+        return kind(**paths)
+    except (TypeError, ValueError) as error:
+        raise usage_error(f"--model {asked.model}: {error}") from error
 
 
 def require_allowed(estimator: Any) -> None:
     """Refuse values that the estimator would refuse, before data are read for it."""
-    from bayesmargin.foundation.arguments import require_positive
-
     try:
         MODELS[type(estimator).__name__].check_settings(estimator)
-        require_positive(checkpoint_every=estimator.checkpoint_every)
     except ValueError as error:
         raise usage_error(" ".join(str(error).split())) from error
 
@@ -82,7 +82,7 @@ def parse_settings(given: Sequence[str], known: Sequence[str], model: str) -> di
         name = name.strip()
         if not equals or not name:
             raise usage_error(f"--set {word} is not NAME=VALUE")
-        if name not in known:
+        if name.partition(PATH)[0] not in known:
             close = difflib.get_close_matches(name, known, 1)
             guess = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
             raise usage_error(f"--set {name}: --model {model} has no such setting{guess}")
@@ -102,23 +102,16 @@ def value_of(text: str) -> Any:
         return text
 
 
-def _sampler(described: dict[str, Any]) -> Any:
-    """A sampler object from ``{"name": "ssgld", "step": 0.1}``."""
-    from bayesmargin.models.settings import SAMPLERS
+def _paths(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A setting by its path, and of an object in JSON all those inside of it.
 
-    settings = dict(described)
-    name = settings.pop("name", None)
-    if name not in SAMPLERS:
-        raise usage_error(
-            f'--set sampler={json.dumps(described)}: "name" is one of {", ".join(SAMPLERS)}'
-        )
-    known = list(inspect.signature(SAMPLERS[name]).parameters)
-    for setting in settings:
-        if setting not in known:
-            close = difflib.get_close_matches(setting, known, 1)
-            guess = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise usage_error(f"--set sampler: {name} has no setting {setting}; {guess}")
-    try:
-        return SAMPLERS[name](**settings)
-    except (TypeError, ValueError) as error:
-        raise usage_error(f"--set sampler: {error}") from error
+    ``{"name": "ssgld", "step": 0.1}`` is the object that "ssgld" stands for with another step.
+    """
+    if not isinstance(value, dict):
+        yield name, value
+        return
+    for key, part in value.items():
+        if key == "name":
+            yield name, part
+        else:
+            yield from _paths(f"{name}{PATH}{key}", part)

@@ -41,9 +41,9 @@ class Model(NamedTuple):
     counts: bool = False  #: whether its features are counts, of words say
     modal: bool = True  #: whether the class it predicts is always the most probable one
 
-    def load(self) -> type:
+    def load(self) -> Any:
         """The class."""
-        found: type = getattr(import_module(self.module), self.name)
+        found: Any = getattr(import_module(self.module), self.name)
         return found
 
     def check_settings(self, estimator: Any) -> None:

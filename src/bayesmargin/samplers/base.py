@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from bayesmargin.diagnostics.stein import SteinCheck
+from bayesmargin.foundation.settings import Settings
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import ChainLike
 from bayesmargin.targets.problem import Problem
@@ -97,7 +98,7 @@ class KeptDraws(Protocol):
         """Give the draws of a finished run weights that do not grow; those left count the same."""
 
 
-class Sampler(ABC):
+class Sampler(Settings, ABC):
     """Settings of a sampler; immutable, and independent of any data."""
 
     takes_all_classes: ClassVar[bool] = False

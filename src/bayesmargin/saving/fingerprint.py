@@ -12,7 +12,7 @@ from bayesmargin.rows.files import FileRows
 from bayesmargin.saving.codec import Encoder
 
 # Settings that change how a fit runs but not what it gives.
-IRRELEVANT = ("checkpoint", "checkpoint_every", "verbose", "n_jobs", "random_state")
+IRRELEVANT = ("checkpoint", "verbose", "n_jobs", "random_state")
 FILE_ROWS = 4096  # rows of a file that enter its fingerprint
 
 

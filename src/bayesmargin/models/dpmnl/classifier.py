@@ -1,16 +1,18 @@
 """dpMNL with the interface of scikit-learn."""
 
 import time
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.dpmnl.model import MixtureOfLogits
 from bayesmargin.models.dpmnl.prediction import predict_draws
-from bayesmargin.models.dpmnl.settings import check_settings
+from bayesmargin.models.dpmnl.settings import Plan, check_settings, sampler_of_logits
 from bayesmargin.models.mixtures.classifier import (
     MixtureClassifier,
     cluster_count,
@@ -40,30 +42,22 @@ class DPMNLClassifier(MixtureClassifier):
     ----------
     n_sweeps : int
         Sweeps over all rows.
-    burn_in : int or None
-        Sweeps not used; None: half of them.
+    sampler : "hmc" or MixtureGibbs
+        How a sweep is made: start, burn-in, new components, splits and merges, and the step of HMC,
+        doubled at every fifth sweep, of whose trajectories each takes half to three halves at
+        random. ``MixtureGibbs(weights=HMC(step=0.1), burn_in=50)``, say.
     n_draws : int
         Draws kept for prediction.
-    n_clusters : int or "auto"
-        Clusters of the k-means start; "auto": a quarter of the square root of the number of rows.
-    n_auxiliary : int
-        Auxiliary components of Neal's Algorithm 8.
-    split_merge : int
-        Proposals in a sweep to split a component or to merge two; 0: none, as in the original.
-    step : float
-        HMC step before scaling, of which a trajectory takes half to three halves at random;
-        doubled at every fifth sweep.
-    n_leapfrog : int
-        Leapfrog steps of a trajectory (the original used 200).
     random_state : int, Generator, RandomState or None
         Seed.
-    checkpoint : path-like or None
-        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
-        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
-    checkpoint_every : float
-        Seconds between checkpoints.
     verbose : int
         1 shows how the chain goes: a live bar in a terminal or notebook, a few lines in a log.
+    checkpoint : path-like, Checkpoint or None
+        Folder to which the state of a fit is written every minute, or as a
+        :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
+        bit by bit. Removed when the fit is complete.
+    **more
+        Settings inside objects by paths, such as ``sampler__burn_in``.
 
     Attributes
     ----------
@@ -87,33 +81,38 @@ class DPMNLClassifier(MixtureClassifier):
     True
     """
 
+    short_forms: ClassVar[ShortForms] = {
+        **MixtureClassifier.short_forms,
+        "sampler": sampler_of_logits,
+    }
+    former_names: ClassVar[Mapping[str, str]] = {
+        **MixtureClassifier.former_names,
+        "burn_in": "sampler__burn_in",
+        "n_clusters": "sampler__n_clusters",
+        "n_auxiliary": "sampler__new_components",
+        "split_merge": "sampler__split_merge",
+        "step": "sampler__weights__step",
+        "n_leapfrog": "sampler__weights__n_leapfrog",
+    }
+
     def __init__(
         self,
         n_sweeps: int = 100,
-        burn_in: int | None = None,
+        *,
+        sampler: Any = "hmc",
         n_draws: int = 25,
-        n_clusters: int | str = "auto",
-        n_auxiliary: int = 5,
-        split_merge: int = 5,
-        step: float = 0.2,
-        n_leapfrog: int = 30,
         random_state: Any = None,
-        checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
         verbose: int = 0,
+        checkpoint: Any = None,
+        **more: Any,
     ) -> None:
         self.n_sweeps = n_sweeps
-        self.burn_in = burn_in
+        self.sampler = sampler
         self.n_draws = n_draws
-        self.n_clusters = n_clusters
-        self.n_auxiliary = n_auxiliary
-        self.split_merge = split_merge
-        self.step = step
-        self.n_leapfrog = n_leapfrog
         self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self._take(more)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.
@@ -129,40 +128,40 @@ class DPMNLClassifier(MixtureClassifier):
         y : array of shape (n_samples,)
             Class labels.
         """
-        burn_in = check_settings(self)
+        plan = check_settings(self)
         with all_or_nothing(self):
             X, y, labels = self._read_training(X, y)
             begin = time.perf_counter()
             self._scaling = fit_scaling(X)
             with self._checkpointing(X, y) as checkpoint:
                 (rng,) = spawn_generators(checkpoint.random_state, 1)
-                keep = kept_sweeps(self.n_sweeps, burn_in, self.n_draws)
-                chain = Gibbs(self._model(X, labels), rng, burn_in, keep)
+                keep = kept_sweeps(plan.n_sweeps, plan.burn_in, self.n_draws)
+                chain = Gibbs(self._model(X, labels, plan), rng, plan.burn_in, keep)
                 with progress_for(self.verbose) as progress:
                     rows = watched(self.classes_)
 
                     def show(sweeps: int) -> None:
                         if progress.shown:
                             detail = self._glance(chain, rows)
-                            progress.update("sweep", sweeps, self.n_sweeps, detail)
+                            progress.update("sweep", sweeps, plan.n_sweeps, detail)
 
-                    cut_short = run_sweeps([chain], self.n_sweeps, 1, checkpoint, show)
+                    cut_short = run_sweeps([chain], plan.n_sweeps, 1, checkpoint, show)
             self._keep(chain)
             self.timings_ = {"total": time.perf_counter() - begin}
         if cut_short:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(chain.sweeps, self.n_sweeps, "sweeps")
+            warn_of_interrupt(chain.sweeps, plan.n_sweeps, "sweeps")
             return self
         warn_if_unsettled(self.diagnostics_, len(self.n_components_))
         accepted = float(chain.kept("accepted").mean())
-        warn_if_refused(accepted, int(self.n_components_.sum()), self.step)
+        warn_if_refused(accepted, int(self.n_components_.sum()), plan.step)
         return self
 
-    def _model(self, X: FloatArray, labels: IntArray) -> MixtureOfLogits:
+    def _model(self, X: FloatArray, labels: IntArray, plan: Plan) -> MixtureOfLogits:
         columns = np.flatnonzero(np.isfinite(self._scaling.width))  # the others are constant
         settings = {
-            "step": self.step, "leapfrogs": self.n_leapfrog, "auxiliary": self.n_auxiliary,
-            "proposals": self.split_merge,
+            "step": plan.step, "leapfrogs": plan.leapfrogs, "auxiliary": plan.auxiliary,
+            "proposals": plan.proposals,
         }  # fmt: skip
         return MixtureOfLogits(
             X=np.ascontiguousarray(self._scaling.apply(X)[:, columns]),
@@ -170,7 +169,7 @@ class DPMNLClassifier(MixtureClassifier):
             columns=columns,
             features=self.n_features_in_,
             classes=len(self.classes_),
-            clusters=cluster_count(self.n_clusters, len(X)),
+            clusters=cluster_count(plan.n_clusters, len(X)),
             settings=settings,
         )
 

@@ -112,11 +112,12 @@ class InfiniteSVC(InfiniteSVCAnswers):
         Equal seeds give equal results whatever ``n_jobs``.
     n_jobs : int or None
         Threads for chains, for groups of components and for prediction; -1 uses all cores.
-    checkpoint : path-like or None
-        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
-        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
-    checkpoint_every : float
-        Seconds between checkpoints.
+    checkpoint : path-like, Checkpoint or None
+        Folder to which the state of a fit is written every minute, or as a
+        :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
+        bit by bit. Removed when the fit is complete.
+    **more
+        Settings inside objects by paths, such as ``checkpoint__every``.
     verbose : int
         1 shows how the chains go: a live bar in a terminal or notebook, a few lines in a log.
 
@@ -179,8 +180,8 @@ class InfiniteSVC(InfiniteSVCAnswers):
         random_state: Any = None,
         n_jobs: int | None = None,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
         verbose: int = 0,
+        **more: Any,
     ) -> None:
         self.concentration = concentration
         self.C = C
@@ -209,8 +210,8 @@ class InfiniteSVC(InfiniteSVCAnswers):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.verbose = verbose
+        self._take(more)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Sample the posterior.

@@ -106,7 +106,7 @@ def make_problem(
     """Standardise, shuffle, choose the base measure and evaluate each row's constants."""
     begin = time.thread_time()
     sweeps = default_sweeps(len(X), X.shape[1], estimator.covariance_type)
-    n_sweeps, burn_in = check_sweeps(estimator, sweeps)
+    n_sweeps, burn_in = check_sweeps(estimator.n_sweeps, estimator.burn_in, sweeps)
     shuffle = rng.permutation(len(X))
     scaling = fit_scaling(X)
     standardised = scaling.apply(X[shuffle])

@@ -182,5 +182,5 @@ def check_settings(estimator: Any) -> None:
     require_flag("fit_intercept", estimator.fit_intercept)
     require_flag("covariates", estimator.covariates, "auto", "continuous")
     require_jobs(estimator.n_jobs)
-    check_sweeps(estimator, MOST_SWEEPS)
+    check_sweeps(estimator.n_sweeps, estimator.burn_in, MOST_SWEEPS)
     make_scheme(estimator.new_components)

@@ -1,6 +1,6 @@
 r"""A Bayesian linear support vector machine with the interface of scikit-learn."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -8,11 +8,16 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from bayesmargin.diagnostics.assessment import contradicted
 from bayesmargin.distributed import is_collection
+from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.linear.adjusting import earlier_rows
 from bayesmargin.models.linear.training import Before, LinearTraining
 from bayesmargin.models.linear.weighing import group_numbers
-from bayesmargin.models.settings import check_linear_settings, check_sample_weight
+from bayesmargin.models.settings import (
+    check_linear_settings,
+    check_sample_weight,
+    resolve_sampler,
+)
 from bayesmargin.priors.moments import largest_contradiction, posterior_beliefs
 from bayesmargin.rows.files import FileRows
 
@@ -53,11 +58,10 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         Threads; None uses a core for each chain as far as there are cores.
     verbose : int
         1 shows progress.
-    checkpoint : path-like or None
-        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
-        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
-    checkpoint_every : float
-        Seconds between checkpoints.
+    checkpoint : path-like, Checkpoint or None
+        Folder to which the state of a fit is written every minute, or as a
+        :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
+        bit by bit. Removed when the fit is complete.
     engine : {"auto", "numba", "jax"}
         What runs the chains. "jax" moves all of them as one array, on a GPU where JAX finds one
         (``pip install bayesmargin[jax]``); it knows dense rows, the Gaussian prior, and the
@@ -65,6 +69,8 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     class_weight : None, "balanced" or dict
         Factor of ``C`` for each class; "balanced" lets all classes count alike. Probabilities are
         then those of classes that are as frequent as they count.
+    **more
+        Settings inside objects by paths, such as ``sampler__step``.
 
     Attributes
     ----------
@@ -91,6 +97,8 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     True
     """
 
+    short_forms: ClassVar[ShortForms] = {**LinearTraining.short_forms, "sampler": resolve_sampler}
+
     def __init__(
         self,
         C: float = 1.0,
@@ -106,9 +114,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
         engine: str = "auto",
         class_weight: Any = None,
+        **more: Any,
     ) -> None:
         self.C = C
         self.margin = margin
@@ -123,9 +131,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.engine = engine
         self.class_weight = class_weight
+        self._take(more)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

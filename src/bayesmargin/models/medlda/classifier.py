@@ -88,11 +88,12 @@ class MedLDAClassifier(
         Threads; -1 is every core.
     verbose : int, default=0
         Show progress when positive.
-    checkpoint : path-like or None, default=None
-        Folder to which the state of a fit is written every ``checkpoint_every`` seconds; a fit of
-        the same data and settings goes on from it, bit by bit. Removed when the fit is complete.
-    checkpoint_every : float, default=60.0
-        Seconds between checkpoints.
+    checkpoint : path-like, Checkpoint or None
+        Folder to which the state of a fit is written every minute, or as a
+        :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
+        bit by bit. Removed when the fit is complete.
+    **more
+        Settings inside objects by paths, such as ``checkpoint__every``.
 
     Attributes
     ----------
@@ -157,7 +158,7 @@ class MedLDAClassifier(
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
+        **more: Any,
     ) -> None:
         self.n_topics = n_topics
         self.alpha = alpha
@@ -182,7 +183,7 @@ class MedLDAClassifier(
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+        self._take(more)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -71,26 +71,22 @@ class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
         return self.classes_[best]
 
 
-def check_sweeps(estimator: Any, auto: int | None = None) -> tuple[int, int]:
-    """Check ``n_sweeps``, ``burn_in`` and ``n_clusters``; return the first two as numbers.
+def check_sweeps(n_sweeps: Any, burn_in: int | None, auto: int | None = None) -> tuple[int, int]:
+    """Check sweeps and burn-in, and return both as numbers.
 
     ``auto`` is the number of sweeps that "auto" stands for, where that is allowed.
     """
-    n_sweeps = estimator.n_sweeps
     if auto is not None and n_sweeps == "auto":
         n_sweeps = auto
     require_count("n_sweeps", n_sweeps, 1)
-    if estimator.n_clusters != "auto":
-        require_count("n_clusters", estimator.n_clusters, 1)
-    if estimator.burn_in is None:
+    if burn_in is None:
         return int(n_sweeps), int(n_sweeps) // 2
-    require_count("burn_in", estimator.burn_in, 0)
-    if estimator.burn_in >= n_sweeps:
+    if burn_in >= n_sweeps:
         raise ValueError(
-            f"burn_in={estimator.burn_in} is not allowed: it must be less than "
+            f"burn_in={burn_in} is not allowed: it must be less than "
             f"n_sweeps={n_sweeps}, or no draw is left"
         )
-    return int(n_sweeps), int(estimator.burn_in)
+    return int(n_sweeps), int(burn_in)
 
 
 def cluster_count(n_clusters: int | str, rows: int) -> int:

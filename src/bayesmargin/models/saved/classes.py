@@ -17,6 +17,8 @@ COMMON: dict[str, Stored] = {
     **stored("bayesmargin.priors.moments", "GaussianBelief", "LaplaceBelief"),
     **stored("bayesmargin.calibration.maps", "BinaryLink", "MulticlassLink"),
     **stored("bayesmargin.diagnostics.convergence", "Diagnostics"),
+    **stored("bayesmargin.models.saved.checkpoint", "Checkpoint"),
+    **stored("bayesmargin.models.mixtures.settings", "HMC", "MixtureGibbs"),
     "Posterior": Stored(
         "bayesmargin.posterior",
         "Posterior",

@@ -231,10 +231,11 @@ def _read(folder: Path, manifest: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     decoder = Decoder(arrays, draws)
     kind = MODELS[name].load()
     settings = {key: decoder.decode(value) for key, value in manifest["settings"].items()}
-    estimator = kind(**settings)
+    estimator = kind.of_settings(settings)
+    parameters = {*settings, *estimator.get_params(deep=False)}
     for key, value in manifest["state"].items():
         fixed = hasattr(kind, key) and getattr(getattr(kind, key), "fset", None) is None
-        if not _ATTRIBUTE.fullmatch(key) or key in settings or fixed:
+        if not _ATTRIBUTE.fullmatch(key) or key in parameters or fixed:
             raise SavedModelError(f"it has an attribute {key!r:.60} that no {name} has")
         setattr(estimator, key, decoder.decode(value))
     _check(estimator)

@@ -1,12 +1,13 @@
 """What all estimators share: saving, and the checkpoint around a fit."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
-from bayesmargin.foundation.arguments import require_positive
+from bayesmargin.foundation.settings import ShortForms
+from bayesmargin.models.parameters import ParametersMixin
+from bayesmargin.models.saved.checkpoint import checkpoint_of
 from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.saving.fingerprint import data_fingerprint, settings_fingerprint
 
@@ -28,12 +29,13 @@ def checkpoints_outlive_fits() -> Iterator[None]:
         _complete.reset(before)
 
 
-class SavedMixin:
+class SavedMixin(ParametersMixin):
     """Estimators that can be saved without pickle, and go on after a crash."""
 
     checkpoint: Any
-    checkpoint_every: float
     random_state: Any
+    short_forms: ClassVar[ShortForms] = {"checkpoint": checkpoint_of}
+    former_names: ClassVar[Mapping[str, str]] = {"checkpoint_every": "checkpoint__every"}
 
     def save(self, path: Any) -> None:
         """Save the fitted model as a folder without pickle; :func:`bayesmargin.load` reads it.
@@ -53,19 +55,13 @@ class SavedMixin:
 
         Or later, see :func:`checkpoints_outlive_fits`.
         """
-        require_positive(checkpoint_every=self.checkpoint_every)
-        if self.checkpoint is None:
+        wanted = checkpoint_of(self.checkpoint)
+        if wanted is None:
             yield NoCheckpoint(self.random_state)
             return
-        if not isinstance(self.checkpoint, str | os.PathLike):
-            raise ValueError(
-                f"checkpoint={self.checkpoint!r} is not allowed: it is the path of a folder"
-            )
-        if self.checkpoint_every is None:
-            raise ValueError("checkpoint_every=None is not allowed: it is a number of seconds")
         checkpoint = Checkpoint(
-            self.checkpoint,
-            self.checkpoint_every,
+            wanted.path,
+            wanted.every,
             data_fingerprint(data),
             settings_fingerprint(self),
             self.random_state,
