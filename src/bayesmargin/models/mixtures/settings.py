@@ -110,7 +110,7 @@ class MixtureGibbs(Settings):
 
     Examples
     --------
-    >>> from bayesmargin.models.infinite_svc import MixtureGibbs
+    >>> from bayesmargin.models.dpmnl import MixtureGibbs
     >>> MixtureGibbs(weights="hmc", burn_in=20)
     MixtureGibbs(weights='hmc', burn_in=20)
     """
