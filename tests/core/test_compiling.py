@@ -89,7 +89,7 @@ def test_a_borrowing_kernel_may_call_one_that_allocates():
 
 
 def test_imports_are_followed_through():
-    assert "bayesmargin.likelihoods.hinge" in compiling._imports("bayesmargin.targets.rows")
+    assert "bayesmargin.likelihoods.base" in compiling._imports("bayesmargin.targets.rows")
     assert "bayesmargin.targets.rows" in compiling._imports("bayesmargin.dynamics.langevin")
 
 

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from bayesmargin.diagnostics.convergence import (
     SLICE,
     bulk_ess,
     by_slices,
     effective_sample_size,
+    normal_scores,
     rhat,
     rhat_and_bulk_ess,
     tail_ess,
@@ -41,6 +44,13 @@ def test_figures_equal_those_of_arviz(chains):
         )
         plain = arviz.ess(one, method="identity")
         assert effective_sample_size(one) == pytest.approx(plain, rel=1e-8)
+
+
+def test_tied_draws_share_their_mean_rank():
+    draws = np.random.default_rng(2).integers(0, 6, (3, 40, 7)).astype(float)
+    draws[..., 0] += np.arange(120).reshape(3, 40) / 1000.0  # without ties, among others with
+    ranks = rankdata(draws.reshape(120, 7), axis=0).reshape(draws.shape)
+    np.testing.assert_allclose(normal_scores(draws), ndtri((ranks - 0.375) / 120.25), rtol=1e-13)
 
 
 def test_many_weights_at_once_equal_one_at_a_time(chains):

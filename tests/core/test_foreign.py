@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+import textwrap
 from typing import NamedTuple
 
 import numba
 import pytest
 
+from bayesmargin.foundation.foreign import modules_outside
 from bayesmargin.targets.coordinates import Identity, fill_weights
 
 PART = """
@@ -16,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.foreign import modules_outside
 from bayesmargin.targets.coordinates import to_weights
 from {package}factors import FACTOR
 
@@ -33,6 +36,7 @@ def _weights(coordinates, position, out):
 ASK = """
 import numpy as np
 from {package}parts import Stretched
+from bayesmargin.foundation.foreign import modules_outside
 from bayesmargin.targets.coordinates import fill_weights
 out = np.empty(2)
 fill_weights(Stretched(0.5), np.array([1.0, 2.0]), out)
@@ -41,6 +45,7 @@ print(out.tolist(), len(fill_weights.stats.cache_hits))
 
 ANOTHER = """
 import numpy as np
+from bayesmargin.foundation.foreign import modules_outside
 from bayesmargin.targets.coordinates import Identity, fill_weights
 out = np.empty(2)
 fill_weights(Identity(), np.array([1.0, 2.0]), out)
@@ -89,8 +94,22 @@ def test_nothing_is_kept_of_a_class_that_no_other_process_can_import():
     class Local(NamedTuple):
         size: float
 
-    cache = fill_weights._cache
-    for own, kept in ((_Own(1.0), True), (Local(1.0), False)):
+    kernel = fill_weights.py_func
+    for own, outside in ((_Own(1.0), {__name__}), (Local(1.0), None), (Identity(), set())):
         types = (numba.typeof((2, own)), numba.float64)
-        assert (cache._home(types) is not None) is kept
-    assert cache._home((numba.typeof(Identity()),)) is cache
+        assert modules_outside(kernel, types) == outside
+
+
+def test_code_on_disk_is_read_from_a_folder_that_cannot_be_written_to(tmp_path):
+    """A cache that was baked into an image belongs to somebody else."""
+    (tmp_path / "parts.py").write_text(PART.replace("{package}", ""))
+    (tmp_path / "factors.py").write_text("FACTOR = 1.0\n")
+    refused = "import tempfile, numba.core.caching as c\n" + textwrap.dedent("""
+        def refuse(*args, **kwargs):
+            raise PermissionError("read only")
+        c.tempfile.TemporaryFile = c.os.makedirs = c.IndexDataCacheFile._open_for_write = refuse
+    """)
+    assert ask(tmp_path, refused + ASK) == "[1.5, 2.5] 0"
+    assert not (tmp_path / "cache").exists()
+    assert ask(tmp_path, ASK) == "[1.5, 2.5] 0"
+    assert ask(tmp_path, refused + ASK) == "[1.5, 2.5] 1"

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import fft
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
-from bayesmargin.foundation.types import FloatArray
+from bayesmargin.foundation.types import BoolArray, FloatArray
 
 ESS_PER_CHAIN = 100
 #: The home of what counts as converged, for every model, the report and the command line: the
@@ -38,13 +37,22 @@ def normal_scores(draws: FloatArray) -> FloatArray:
     count = draws.shape[0] * draws.shape[1]
     flat = np.ascontiguousarray(draws.reshape(count, -1).T)
     order = np.argsort(flat, axis=1)
-    if np.any(np.diff(np.take_along_axis(flat, order, axis=1), axis=1) == 0.0):
-        scores = ndtri((rankdata(flat, axis=1) - 0.375) / (count + 0.25))
-    else:  # without ties the scores are the same numbers for every weight
-        scores = np.empty(flat.shape)
-        ladder = ndtri((np.arange(1, count + 1) - 0.375) / (count + 0.25))
-        np.put_along_axis(scores, order, ladder[None], axis=1)
+    tied = np.diff(np.take_along_axis(flat, order, axis=1), axis=1) == 0.0
+    ranks = np.arange(1.0, count + 1)[None]
+    if np.any(tied):  # else the scores are the same numbers for every weight
+        ranks = _middle_ranks(tied)
+    scores = np.empty(flat.shape)
+    np.put_along_axis(scores, order, ndtri((ranks - 0.375) / (count + 0.25)), axis=1)
     return scores.T.reshape(draws.shape)
+
+
+def _middle_ranks(tied: BoolArray) -> FloatArray:
+    """Ranks in ascending order, ties given their mean; ``tied`` says who equals the one before."""
+    place = np.arange(1.0, tied.shape[1] + 2)
+    apart = np.pad(~tied, ((0, 0), (1, 1)), constant_values=True)
+    first = np.maximum.accumulate(np.where(apart[:, :-1], place, 0.0), axis=1)
+    last = np.minimum.accumulate(np.where(apart[:, 1:], place, np.inf)[:, ::-1], axis=1)[:, ::-1]
+    return 0.5 * (first + last)
 
 
 def _plain_rhat(draws: FloatArray) -> FloatArray:

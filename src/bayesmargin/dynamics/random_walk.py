@@ -14,7 +14,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from bayesmargin.dynamics.base import advance
 from bayesmargin.foundation.compiling import implements, inner_jit
@@ -43,7 +43,7 @@ def critical_values(n_rows: int, batch: int, epsilon: float) -> FloatArray:
     counts = np.minimum(np.arange(1, -(-n_rows // batch) + 1) * batch, n_rows)
     if epsilon == 0.0:
         return np.full(counts.size, np.inf)
-    return np.asarray(stats.t.isf(epsilon, np.maximum(counts - 1, 1)), dtype=float)
+    return np.asarray(-special.stdtrit(np.maximum(counts - 1, 1), epsilon), dtype=float)
 
 
 @inner_jit

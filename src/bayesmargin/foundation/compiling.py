@@ -28,7 +28,8 @@ from numba.core import event
 from numba.core.typing import signature
 from numba.extending import overload
 
-from bayesmargin.foundation.foreign import Cache, note_body
+from bayesmargin.foundation.cache import Cache
+from bayesmargin.foundation.foreign import note_body
 from bayesmargin.foundation.linking import InnerCompiler, OuterCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -226,18 +227,16 @@ class DirectCaller:
 def _compiled(function: F, borrows: bool, inner: bool) -> F:
     if inner:  # part of those that are kept on disk
         return numba.njit(**_options(borrows, inner))(function)
-    previous = numba.config.CACHE_DIR
-    module = function.__module__
-    inside = module.split(".")[0] == _PACKAGE
-    key = source_hash(module) if inside else package_hash()
-    numba.config.CACHE_DIR = str(cache_folder() / key)
-    try:
-        kernel = numba.njit(**_options(borrows, inner))(function)
-        if not numba.config.DISABLE_JIT:
-            kernel._cache = Cache(function)
-        return kernel
-    finally:
-        numba.config.CACHE_DIR = previous
+    kernel = numba.njit(**_options(borrows, inner))(function)
+    if not numba.config.DISABLE_JIT:
+        kernel._cache = Cache(function, functools.partial(_folder_of, function.__module__))
+    return kernel
+
+
+def _folder_of(module: str) -> Path:
+    """Folder of the machine code of a module's kernels, in the state that the sources are in."""
+    inside = module.partition(".")[0] == _PACKAGE
+    return cache_folder() / (source_hash(module) if inside else package_hash())
 
 
 def implements(

@@ -1,26 +1,22 @@
-"""Compiled code on disk that depends on files outside this package.
+"""Files outside this package that compiled code of ours depends on.
 
 A driver of ours that is specialised for a part of somebody else's, a coordinate system or a prior
 of their own, contains machine code of their functions. Their files are in no folder whose hash we
 know beforehand, so what such a kernel leaves on disk is filed under a hash of them: the files of
 the classes among its arguments, those that register bodies for these classes, and what they import
-from their own package or folder, followed through. An index of its own for each such hash also
-keeps a process that cannot import these classes from stumbling over them.
+from their own package or folder, followed through.
 
 A class that is not importable by its name, from a notebook or made inside a function, is another
 one in each process. Nothing of it is kept.
 """
 
 import ast
-import copy
 import functools
 import hashlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _PACKAGE = __name__.partition(".")[0]
 _BUILTIN = ("builtins", "collections", "numba", "numpy", _PACKAGE)
@@ -34,34 +30,17 @@ def note_body(kind: type, function: Any) -> None:
     _bodies.setdefault(kind, set()).add(function.__module__)
 
 
-class Cache(FunctionCache):
-    """Machine code on disk, apart for each state of the files outside that it comes from."""
+def modules_outside(function: Any, types: Any) -> set[str] | None:
+    """Modules of others that a kernel depends on when it is compiled for these types.
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Compiled code for these types, or None."""
-        home = self._home(sig)
-        return None if home is None else FunctionCache.load_overload(home, sig, target_context)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code for these types."""
-        home = self._home(sig)
-        if home is not None:
-            FunctionCache.save_overload(home, sig, data)
-
-    def _home(self, sig: Any) -> "Cache | None":
-        modules = {self._py_func.__module__}
-        for kind in _classes(getattr(sig, "args", sig)):
-            if not _importable(kind):
-                return None
-            modules |= {kind.__module__, *_bodies.get(kind, ())}
-        outside = {name for name in modules if not _inside(name)}
-        if not outside:
-            return self
-        home = copy.copy(self)
-        name = f"{self._impl.filename_base}-{sources_hash(outside)}"
-        stamp = self._impl.locator.get_source_stamp()
-        home._cache_file = IndexDataCacheFile(self._cache_path, name, stamp)
-        return home
+    None where a class among the types is not to be found by its name.
+    """
+    modules = {function.__module__}
+    for kind in _classes(types):
+        if not _importable(kind):
+            return None
+        modules |= {kind.__module__, *_bodies.get(kind, ())}
+    return {name for name in modules if name.partition(".")[0] not in _BUILTIN}
 
 
 def sources_hash(modules: set[str]) -> str:
@@ -99,10 +78,6 @@ def _classes(types: Any) -> Iterator[type]:
 def _importable(kind: type) -> bool:
     module = sys.modules.get(kind.__module__)
     return kind.__module__ != "__main__" and getattr(module, kind.__qualname__, None) is kind
-
-
-def _inside(name: str) -> bool:
-    return name.partition(".")[0] in _BUILTIN
 
 
 def _file(name: str) -> Path | None:
