@@ -63,7 +63,8 @@ def check_linear_settings(estimator: Any) -> Sampler:
     """Check the parameters of a linear estimator and return its sampler."""
     require_flag("fit_intercept", estimator.fit_intercept)
     require_verbosity(estimator.verbose)
-    require_given(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
+    require_given(C=estimator.C, margin=estimator.margin)
+    _require_scale(estimator.prior_scale)
     require_choice("prior", estimator.prior, ("gaussian", "laplace"))
     require_choice("multi_class", estimator.multi_class, ("crammer_singer", "ovr"))
     require_count("n_chains", estimator.n_chains, 1)
@@ -72,6 +73,16 @@ def check_linear_settings(estimator: Any) -> Sampler:
     check_class_weight(getattr(estimator, "class_weight", None))
     require_engine(getattr(estimator, "engine", "numba"))
     return resolve_sampler(estimator.sampler)
+
+
+def _require_scale(scale: Any) -> None:
+    if isinstance(scale, str) and scale == "auto":
+        return
+    if isinstance(scale, str):
+        raise ValueError(
+            f"prior_scale={scale!r} is not allowed: it is a positive finite number or 'auto'"
+        )
+    require_given(prior_scale=scale)
 
 
 def check_class_weight(class_weight: Any) -> None:

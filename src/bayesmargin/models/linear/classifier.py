@@ -41,8 +41,10 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         Margin :math:`\ell` that a score should reach.
     prior : {"gaussian", "laplace"}
         Prior of every weight, the intercept included.
-    prior_scale : float
-        Standard deviation of the Gaussian, or scale of the Laplace distribution.
+    prior_scale : float or "auto"
+        Standard deviation of the Gaussian, or scale of the Laplace distribution. "auto" is the
+        margin divided by the usual length of a row, at which scores are as wide as the margin
+        before anything is learned: what embeddings of any length and width want.
     fit_intercept : bool
         Whether a constant feature is added.
     multi_class : {"crammer_singer", "ovr"}
@@ -79,6 +81,8 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         Posterior means; with more than two classes a row for each class.
     posterior_ : Posterior
         Draws ``coef`` and ``intercept``.
+    prior_scale_ : float
+        The scale of the prior that was used.
     diagnostics_ : Diagnostics
         R-hat, effective sample sizes, temperature, bias; print it.
     n_features_in_, feature_names_in_
@@ -104,7 +108,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         C: float = 1.0,
         margin: float = 1.0,
         prior: str = "gaussian",
-        prior_scale: float = 1.0,
+        prior_scale: float | str = 1.0,
         fit_intercept: bool = True,
         multi_class: str = "crammer_singer",
         sampler: Any = "auto",
@@ -169,6 +173,12 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
                         "class_weight and groups are not known for Dask collections: leave them "
                         "out, or pass the weights of rows as sample_weight"
                     )
+                if isinstance(self.prior_scale, str):
+                    raise ValueError(
+                        "prior_scale='auto' is not known for Dask collections: pass a number, the "
+                        "margin divided by the usual length of a row"
+                    )
+                self.prior_scale_ = float(self.prior_scale)
                 fit_collection(self, X, y, sample_weight)
                 return self
             X, y = self._training_rows(X, y, reset=True)
@@ -178,6 +188,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
             source = "y" if every else "y without the rows whose sample_weight is zero"
             self._set_classes(np.unique(y[weight > 0.0]), source)
             together = group_numbers(groups, X, X.shape[0])
+            self._scale_prior(X, weight)
             priors = self._initial_priors(self.n_features_in_)
             return self._update(X, y, weight, priors, groups=together)
 
@@ -224,6 +235,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
                 f"{self.classes_.tolist()!r}"
             )
         if first:
+            self._scale_prior(X, weight)
             priors, before = self._initial_priors(self.n_features_in_), None
         else:
             blocks = range(len(self.classes_)) if self._one_vs_rest() else [slice(None)]

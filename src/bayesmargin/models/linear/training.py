@@ -20,6 +20,7 @@ from bayesmargin.models.linear.fitting import (
     split_weights,
 )
 from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
+from bayesmargin.models.linear.prior_scale import resolved_scale
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
 from bayesmargin.models.settings import check_linear_settings
@@ -45,7 +46,9 @@ class LinearTraining(SavedMixin, LinearPredictions):
     """Fits of linear models: from checked rows to draws, probabilities and robust intervals."""
 
     prior: str
-    prior_scale: float
+    prior_scale: float | str
+    prior_scale_: float
+    margin: float
     fit_intercept: bool
     multi_class: str
     n_chains: int
@@ -76,8 +79,12 @@ class LinearTraining(SavedMixin, LinearPredictions):
     def _initial_priors(self, n_features: int) -> list[Belief]:
         size = n_features + int(self.fit_intercept)
         if self._one_vs_rest():
-            return [prior_belief(self.prior, self.prior_scale, size) for _ in self.classes_]
-        return [prior_belief(self.prior, self.prior_scale, size * self._n_blocks())]
+            return [prior_belief(self.prior, self.prior_scale_, size) for _ in self.classes_]
+        return [prior_belief(self.prior, self.prior_scale_, size * self._n_blocks())]
+
+    def _scale_prior(self, X: Any, weight: FloatArray) -> None:
+        facts = (X, weight, self.margin, self.fit_intercept)
+        self.prior_scale_ = resolved_scale(self.prior_scale, *facts)
 
     def _update(
         self,
