@@ -25,6 +25,7 @@ def test_entry_is_that_of_its_class(entry):
     assert model_of(kind()) is entry
     assert model_of(type("Own", (kind,), {})()) is entry
     assert set(entry.flags.values()) <= set(inspect.signature(kind).parameters)
+    assert sorted(inspect.signature(kind).parameters) == sorted(kind().get_params(deep=False))
     assert hasattr(kind, "predict_proba") or entry.answers == "values"
 
 

@@ -1,5 +1,6 @@
 """Parameters of estimators: settings objects, short forms of them, paths, and names of before."""
 
+import inspect
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +24,16 @@ class ParametersMixin(BaseEstimator):
 
     former_names: ClassVar[Mapping[str, str]] = {}
     """Names that parameters had before, and the paths of these settings now."""
+
+    __signature__: ClassVar[inspect.Signature]
+    """What an estimator is made of. Programs that read it set every parameter that stands there:
+    paths and names of before, which ``__init__`` takes beside these, are none."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        of_init = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        named = [one for one in of_init if one.kind is not one.VAR_KEYWORD]
+        cls.__signature__ = inspect.Signature(named)
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters, or settings inside them by paths such as ``sampler__step``."""
