@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
     from bayesmargin.models.linear.classifier import BayesianLinearSVC
     from bayesmargin.models.medlda.classifier import MedLDAClassifier
+    from bayesmargin.models.regression.quantiles import BayesianQuantileRegressor
+    from bayesmargin.models.regression.svr import BayesianLinearSVR
     from bayesmargin.models.saved.checkpoint import Checkpoint
     from bayesmargin.models.saved.folders import load
 
@@ -25,6 +27,8 @@ _OTHERS = {  # beside the models, which the registry knows
 
 __all__ = [
     "BayesianLinearSVC",
+    "BayesianLinearSVR",
+    "BayesianQuantileRegressor",
     "Checkpoint",
     "DPMNLClassifier",
     "InfiniteSVC",

@@ -38,7 +38,7 @@ def test_examples_of_module(name):
 
 
 def test_estimators_show_how_they_are_used():
-    for name in ("BayesianLinearSVC", "MedLDAClassifier", "InfiniteSVC", "DPMNLClassifier"):
+    for name in bayesmargin.models.registry.MODELS:
         assert ">>>" in (getattr(bayesmargin, name).__doc__ or "")
 
 

@@ -6,7 +6,14 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
+from bayesmargin import (
+    BayesianLinearSVC,
+    BayesianLinearSVR,
+    BayesianQuantileRegressor,
+    DPMNLClassifier,
+    InfiniteSVC,
+    MedLDAClassifier,
+)
 from bayesmargin.errors import BayesmarginWarning
 
 NAMES = ("moon", "star", "sun")
@@ -48,6 +55,13 @@ def linear(n_classes=2, **settings):
     return fit(BayesianLinearSVC(**settings), X, np.array(NAMES)[y])
 
 
+def regression(kind, **settings):
+    X, y = rows()
+    values = X @ np.array([1.0, -2.0, 0.5]) + 0.3 * y
+    settings = {"n_chains": 2, "n_draws": 30, "random_state": 1, "C": "auto", **settings}
+    return fit(kind(**settings), X, values)
+
+
 def medlda(n_classes=2, **settings):
     X, y = counts(n_classes)
     settings = {"n_topics": 3, "n_draws": 4, "n_passes": 2, "batch_size": 16, "random_state": 1,
@@ -72,6 +86,9 @@ MODELS = {
     "linear": linear,
     "linear, three classes": lambda: linear(3),
     "linear, one-vs-rest": lambda: linear(3, multi_class="ovr", fit_intercept=False),
+    "svr": lambda: regression(BayesianLinearSVR),
+    "quantile": lambda: regression(BayesianQuantileRegressor),
+    "three quantiles": lambda: regression(BayesianQuantileRegressor, quantile=[0.1, 0.5, 0.9]),
     "medlda": medlda,
     "medlda, three classes": lambda: medlda(3, multi_class="crammer_singer", weights="ssgnht"),
     "medlda, one-vs-rest": lambda: medlda(3, multi_class="ovr", n_chains=1),
@@ -101,6 +118,8 @@ def answers(model, X):
             found[name] = getattr(model, name)(*given.get(name, (X,)))
     if isinstance(model, BayesianLinearSVC):
         found["std"] = model.decision_function(X, return_std=True)[1]
+    if isinstance(model, BayesianLinearSVR | BayesianQuantileRegressor):
+        found["std"] = model.predict(X, return_std=True)[1]
     for name in ("coef_", "intercept_", "topics_", "n_components_", "concentration_", "classes_",
                  "feature_names_in_"):  # fmt: skip
         if hasattr(model, name):

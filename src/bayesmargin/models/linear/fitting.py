@@ -31,10 +31,13 @@ MERGE_LIMIT = 20_000
 
 @dataclass(frozen=True)
 class LinearData:
-    """Rows (a matrix, a canonical CSR matrix or an opened file), class indices and weights."""
+    """Rows (a matrix, a canonical CSR matrix or an opened file), class indices and weights.
+
+    Of one class, which is none, labels are the values of a regression.
+    """
 
     values: Any
-    label: IntArray
+    label: Any
     weight: FloatArray
     n_classes: int
     groups: IntArray | None = None
@@ -94,13 +97,13 @@ def merged(data: LinearData) -> LinearData:
     return LinearData(kept, unique[:, -1].astype(label.dtype), total, data.n_classes)
 
 
-def _equal_sparse_rows(values: Any, label: IntArray) -> tuple[IntArray, IntArray]:
+def _equal_sparse_rows(values: Any, label: Any) -> tuple[IntArray, IntArray]:
     """First occurrence of every distinct row, in an order of their content, and where each went."""
     bounds, indices, data = values.indptr, values.indices, values.data
     seen: dict[bytes, list[int]] = {}
     for i in range(values.shape[0]):
         part = slice(bounds[i], bounds[i + 1])
-        key = b"%d " % label[i] + indices[part].tobytes() + data[part].tobytes()
+        key = b"%r " % label[i].item() + indices[part].tobytes() + data[part].tobytes()
         seen.setdefault(key, []).append(i)
     first = np.empty(len(seen), dtype=np.int64)
     place = np.empty(values.shape[0], dtype=np.int64)
@@ -199,19 +202,31 @@ def sample_linear(
     sampler = sampler_for(settings.engine, sampler, data.values, n_scores, settings.prior)
     runs = []
     for problem in _problems(data, priors, settings, sampler):
-        spawned = [rng.spawn(1)[0] for rng in generators]
-        space = row_space(problem) if isinstance(sampler, Auto) else None
-        small = problem if space is None else space.problem
-        # Whether the weights sampled are the model's own.
-        whole = space is None and problem.n_classes == data.n_classes
-        run = sample(
-            small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal,
-            glance if whole else None,
-        )  # fmt: skip
-        if space is not None:
-            run.weights, run.moments = space.lift(run.weights, spawned[-1])
-        runs.append(run)
+        own = glance if problem.n_classes == data.n_classes else None
+        runs.append(sample_one(problem, settings, sampler, generators, progress, journal, own))
     return joined(runs)
+
+
+def sample_one(
+    problem: Problem,
+    settings: Any,
+    sampler: Sampler,
+    generators: Sequence[np.random.Generator],
+    progress: Progress,
+    journal: Journal | None = None,
+    glance: Callable[[FloatArray], str] | None = None,
+) -> Run:
+    """Sample one problem, in the span of its rows where that is smaller."""
+    spawned = [rng.spawn(1)[0] for rng in generators]
+    space = row_space(problem) if isinstance(sampler, Auto) else None
+    small = problem if space is None else space.problem
+    run = sample(
+        small, sampler, spawned, settings.n_draws, settings.n_jobs, progress, journal,
+        glance if space is None else None,  # which the weights in the span would not be
+    )  # fmt: skip
+    if space is not None:
+        run.weights, run.moments = space.lift(run.weights, spawned[-1])
+    return run
 
 
 def _problems(

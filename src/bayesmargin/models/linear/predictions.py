@@ -3,61 +3,31 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.calibration.leading import at_leader, leader_of, runner_up_of
 from bayesmargin.calibration.maps import Link
-from bayesmargin.diagnostics.convergence import Diagnostics
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.inputs.checks import require_numbers
+from bayesmargin.models.linear.reading import LinearScores
 from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.linear.spread import contrast_variance, score_variance
-from bayesmargin.posterior import Posterior
 from bayesmargin.priors.moments import FULL_COVARIANCE
 from bayesmargin.rows.files import FileRows
-from bayesmargin.rows.matching import matched_rows
-from bayesmargin.rows.sparse import canonical
 
-ROW_TYPES = [np.float64, np.float32]
 SPREAD_DRAWS = 200  # at most, that say how well a score is known when probabilities are asked for
 
 
-class LinearPredictions(BaseEstimator):
-    """Predictions of rows in memory, in files or on a cluster, from the posterior of the weights.
+class LinearPredictions(LinearScores):
+    """Predictions of classes from the posterior of the weights.
 
     ``X`` is always a matrix, a sparse matrix, an opened file or a Dask collection of rows.
     """
 
     classes_: Any
-    coef_: FloatArray
-    intercept_: FloatArray
-    posterior_: Posterior
-    diagnostics_: Diagnostics
     link_: Link
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit was completed: one that failed leaves the number of columns behind."""
-        return hasattr(self, "posterior_")
 
     def _n_blocks(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
-
-    def _draws(self) -> tuple[FloatArray, FloatArray]:
-        """Draws of coefficients (draw, block, feature) and intercepts (draw, block)."""
-        coef, blocks = self.posterior_.flat("coef"), self._n_blocks()
-        intercept = self.posterior_.flat("intercept").reshape(len(coef), blocks)
-        return (coef[:, None] if blocks == 1 else coef), intercept
-
-    def _rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if isinstance(X, FileRows):
-            return matched_rows(X, self, reset=False)
-        require_numbers(X)
-        X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
-        return canonical(X) if sparse.issparse(X) else X
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean of the scores, and with ``return_std`` their posterior sd.
@@ -72,22 +42,7 @@ class LinearPredictions(BaseEstimator):
         """
         if is_collection(X):
             return self._on_blocks("decision_function", X, return_std=return_std)
-        X = self._rows(X)
-        if isinstance(X, FileRows):
-            parts = [self._decision(part, return_std) for part in X.parts()]
-            joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        else:
-            joint = list(self._decision(X, return_std))
-        return tuple(joint) if return_std else joint[0]
-
-    def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
-        scores = X @ self.coef_.T + self.intercept_
-        scores = scores[:, 0] if self._n_blocks() == 1 else scores
-        return (scores, self._score_sd(X)) if return_std else (scores,)
-
-    def _score_sd(self, X: Any) -> FloatArray:
-        deviations = np.sqrt(score_variance(X, *self._draws()))
-        return deviations[:, 0] if self._n_blocks() == 1 else deviations
+        return self._scored(X, return_std)
 
     def predict_lead(self, X: Any, return_std: bool = False) -> Any:
         """Lead of the predicted class: posterior mean of its score less that of the next class.
@@ -161,13 +116,6 @@ class LinearPredictions(BaseEstimator):
         if isinstance(X, FileRows):
             return np.concatenate([self._votes(part) for part in X.parts()])
         return self._votes(X)
-
-    def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
-        """A lazy Dask array: ``method`` on every block of rows."""
-        from bayesmargin.distributed.predicting import on_blocks
-
-        check_is_fitted(self)
-        return on_blocks(self, method, X, **options)
 
     def _votes(self, X: Any) -> FloatArray:
         coef, intercept = self._draws()

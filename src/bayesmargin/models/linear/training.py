@@ -19,8 +19,9 @@ from bayesmargin.models.linear.fitting import (
     sample_linear,
     split_weights,
 )
-from bayesmargin.models.linear.predictions import ROW_TYPES, LinearPredictions
+from bayesmargin.models.linear.predictions import LinearPredictions
 from bayesmargin.models.linear.prior_scale import resolved_scale
+from bayesmargin.models.linear.reading import ROW_TYPES
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
 from bayesmargin.models.settings import check_linear_settings

@@ -1,0 +1,77 @@
+"""Rows as a fitted linear model reads them, and their scores under its posterior."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesmargin.diagnostics.convergence import Diagnostics
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.checks import require_numbers
+from bayesmargin.models.linear.spread import score_variance
+from bayesmargin.posterior import Posterior
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
+from bayesmargin.rows.sparse import canonical
+
+ROW_TYPES = [np.float64, np.float32]
+
+
+class LinearScores(BaseEstimator):
+    """Scores of rows in memory, in files or on a cluster, from the posterior of the weights."""
+
+    coef_: FloatArray
+    intercept_: FloatArray
+    posterior_: Posterior
+    diagnostics_: Diagnostics
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit was completed: one that failed leaves the number of columns behind."""
+        return hasattr(self, "posterior_")
+
+    @abstractmethod
+    def _n_blocks(self) -> int:
+        """Number of scores of a row."""
+
+    def _draws(self) -> tuple[FloatArray, FloatArray]:
+        """Draws of coefficients (draw, block, feature) and intercepts (draw, block)."""
+        coef, blocks = self.posterior_.flat("coef"), self._n_blocks()
+        intercept = self.posterior_.flat("intercept").reshape(len(coef), blocks)
+        return (coef[:, None] if coef.ndim == 2 else coef), intercept
+
+    def _rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if isinstance(X, FileRows):
+            return matched_rows(X, self, reset=False)
+        require_numbers(X)
+        X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
+        return canonical(X) if sparse.issparse(X) else X
+
+    def _scored(self, X: Any, return_std: bool) -> Any:
+        """Mean scores, and with ``return_std`` their deviations, of rows in memory or in a file."""
+        X = self._rows(X)
+        if isinstance(X, FileRows):
+            parts = [self._decision(part, return_std) for part in X.parts()]
+            joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        else:
+            joint = list(self._decision(X, return_std))
+        return tuple(joint) if return_std else joint[0]
+
+    def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
+        scores = X @ np.atleast_2d(self.coef_).T + self.intercept_
+        scores = scores[:, 0] if self._n_blocks() == 1 else scores
+        return (scores, self._score_sd(X)) if return_std else (scores,)
+
+    def _score_sd(self, X: Any) -> FloatArray:
+        deviations = np.sqrt(score_variance(X, *self._draws()))
+        return deviations[:, 0] if self._n_blocks() == 1 else deviations
+
+    def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
+        """A lazy Dask array: ``method`` on every block of rows."""
+        from bayesmargin.distributed.predicting import on_blocks
+
+        check_is_fitted(self)
+        return on_blocks(self, method, X, **options)
