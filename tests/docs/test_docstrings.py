@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import bayesmargin
+from bayesmargin.models.registry import MODELS
 
 ROOT = Path(bayesmargin.__file__).parent
 
@@ -38,7 +39,7 @@ def test_examples_of_module(name):
 
 
 def test_estimators_show_how_they_are_used():
-    for name in bayesmargin.models.registry.MODELS:
+    for name in MODELS:
         assert ">>>" in (getattr(bayesmargin, name).__doc__ or "")
 
 
