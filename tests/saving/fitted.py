@@ -120,6 +120,7 @@ def answers(model, X):
         found["std"] = model.decision_function(X, return_std=True)[1]
     if isinstance(model, BayesianLinearSVR | BayesianQuantileRegressor):
         found["std"] = model.predict(X, return_std=True)[1]
+        found["interval"] = model.predict_interval(X)
     for name in ("coef_", "intercept_", "topics_", "n_components_", "concentration_", "classes_",
                  "feature_names_in_"):  # fmt: skip
         if hasattr(model, name):

@@ -8,17 +8,21 @@ normal. So with the row its law is close to :math:`N(u; m, v)\, e^{-c (u)_+}`, a
 parameters, one member of which has the mean and the variance that the draws have.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
 from bayesmargin.calibration.leading import at_leader, leader_of
-from bayesmargin.foundation.types import FloatArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 
 ROUNDS = 40
 STEP = 1e-5  # of the differences that stand for derivatives
 AHEAD, UP = STEP * np.array([[1.0], [0.0]]), STEP * np.array([[0.0], [1.0]])
 PRECISION = 1e-7
 WIDEST = 25.0  # variance without the row over that with it, at most
+
+Tilted = Callable[[FloatArray, FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
 
 def leave_one_out(
@@ -81,21 +85,37 @@ def _change(mean: FloatArray, variance: FloatArray, cost: FloatArray) -> tuple[F
     return tuple(np.where(matters, part, 0.0) for part in moved)
 
 
-def without(mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""Mean and variance of the normal law that times :math:`e^{-(u)_+}` has those given.
+def without(
+    mean: FloatArray,
+    variance: FloatArray,
+    slope: FloatArray | None = None,
+    tilted: Tilted | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and variance of the normal law that, tilted by a row, has those given.
 
     Newton's method, halving steps that make it worse. The unknowns are those in which the limit of
     ever wider laws is nothing special: the log of the growth of the variance, and the shift of the
-    mean, in units of the given sd, over that growth. The start is the given law, or where nearly
-    all of it pays the cost, and so only moves, the moved one.
+    mean, in units of the given sd, over that growth.
+
+    Parameters
+    ----------
+    mean, variance : arrays of any shape
+    slope : array of that shape, optional
+        Of the row's loss where nearly all of the law sees one piece of it, which only moves the
+        law; zero where it sees several. By default those of the hinge.
+    tilted : callable, optional
+        Mean and variance of laws, given theirs without the row and the (flat) places of the rows;
+        by default :func:`with_hinge`.
     """
     shape, mean, variance = mean.shape, mean.ravel(), variance.ravel()
     sd = np.sqrt(variance)
-    state = np.stack([np.where(mean > 3.0 * sd, sd, 0.0), np.zeros_like(mean)])
+    slope = (mean > 3.0 * sd).astype(float) if slope is None else slope.ravel()
+    tilted = tilted or (lambda mean, variance, _: with_hinge(mean, variance))
+    state = np.stack([slope * sd, np.zeros_like(mean)])
     step, best = np.zeros_like(state), np.full(len(mean), np.inf)
     rest = np.arange(len(mean))  # those that are not there yet
     for _ in range(ROUNDS):
-        error, newton = _newton(state[:, rest], mean[rest], variance[rest])
+        error, newton = _newton(state[:, rest], mean[rest], variance[rest], rest, tilted)
         worse = error > best[rest]
         step[:, rest] = np.where(worse, -0.5 * step[:, rest], newton)
         best[rest] = np.where(worse, best[rest], error)
@@ -109,14 +129,14 @@ def without(mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _newton(
-    state: FloatArray, mean: FloatArray, variance: FloatArray
+    state: FloatArray, mean: FloatArray, variance: FloatArray, rest: IntArray, tilted: Tilted
 ) -> tuple[FloatArray, FloatArray]:
     """How wrong mean and log variance are, and the next step, at most one in each unknown."""
     sd = np.sqrt(variance)
 
     def error(state: FloatArray) -> FloatArray:
         growth = np.exp(state[1])
-        found = with_hinge(mean + sd * state[0] * growth, variance * growth)
+        found = tilted(mean + sd * state[0] * growth, variance * growth, rest)
         return np.stack([(found[0] - mean) / sd, np.log(found[1] / variance)])
 
     now = error(state)

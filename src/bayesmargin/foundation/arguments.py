@@ -33,6 +33,13 @@ def require_given(**values: Any) -> None:
     require_positive(**values)
 
 
+def require_share(name: str, value: Any) -> None:
+    """Raise a clear error when ``value`` is not a number between 0 and 1."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not (real and 0.0 < value < 1.0):
+        raise ValueError(f"{name}={value!r} is not allowed: it lies between 0 and 1, both excluded")
+
+
 def require_flag(name: str, value: Any, *words: str) -> None:
     """Raise a clear error when ``value`` is neither true nor false, 0 or 1, nor a given word."""
     if isinstance(value, str) and value in words:

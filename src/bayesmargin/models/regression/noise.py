@@ -34,12 +34,12 @@ from bayesmargin.targets.problem import posterior_of
 ROUNDS = 3
 TUBES = np.linspace(0.0, 0.8, 33)  # shares of the residuals that a tube may hold
 MOST_FREEDOM = 0.8  # of the rows that weights may use up
-SHARPEST = 1e9  # inverse of the smallest scale of noise beside that of the values
+SHARPEST = 1e-9  # kernel, beside the size of the values
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Residuals of a first fit, as large as those of further rows, and how much each counts."""
+    """Residuals as large as those of further rows, in units of the values, and their weights."""
 
     values: FloatArray
     weight: FloatArray
@@ -50,7 +50,7 @@ class Residuals:
         typical = weighted_quantile(size, self.weight, 0.5) / 0.6745
         typical = typical or float(np.sqrt(np.average(size**2, weights=self.weight)))
         count = self.weight.sum() ** 2 / np.square(self.weight).sum()
-        return max(1.06 * typical * float(count) ** -0.2, 1.0 / SHARPEST)
+        return max(1.06 * typical * float(count) ** -0.2, SHARPEST)
 
     def density(self, place: float) -> float:
         """Their density at a place, smoothed."""
@@ -100,10 +100,10 @@ def first_residuals(
     prior_scale : float
         Standard deviation of the prior, in the same units.
     """
-    if np.ptp(data.label) == 0.0:
+    if len(data.label) < 2 or np.ptp(data.label) == 0.0:
         raise DataError(
-            f"every y is the same ({len(data.label)} rows, n_samples={data.weight.sum():g}): there "
-            "is no noise to measure, so that C and epsilon must be given as numbers"
+            f"every y is the same (n_samples={len(data.label)}): there is no noise to measure, so "
+            "that C and epsilon must be given as numbers"
         )
     source = source_of(data.values, intercept)
     size = source.n_columns

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.distributed import is_collection
+from bayesmargin.foundation.arguments import require_share
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.linear.reading import LinearScores
+from bayesmargin.rows.files import FileRows
 
 
 class RegressionPredictions(LinearScores):
@@ -14,6 +17,8 @@ class RegressionPredictions(LinearScores):
 
     ``X`` is always a matrix, a sparse matrix, an opened file or a Dask collection of rows.
     """
+
+    left_out_: LeftOut
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean of the values, and with ``return_std`` its posterior sd.
@@ -31,6 +36,48 @@ class RegressionPredictions(LinearScores):
         if not return_std:
             return self._in_order(found)
         return self._in_order(found[0]), found[1]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
+        """Intervals that hold new values as often as they say.
+
+        Residuals of the training rows, each under the posterior without its row, say how far new
+        values lie from a line; nothing is assumed of the noise, and no part of the rows is held
+        out. Intervals of one line widen where rows are few; those of several quantiles are as wide
+        as the distance of the lowest and the highest of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, FileRows or Dask collection of shape (n_samples, n_features)
+        coverage : float
+            Share of new values that shall lie inside.
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesmargin import BayesianLinearSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((2000, 3))
+        >>> y = X[:, 0] + rng.exponential(size=2000)
+        >>> model = BayesianLinearSVR(C="auto", n_draws=200, random_state=0).fit(X[:1000], y[:1000])
+        >>> low, high = model.predict_interval(X[1000:], coverage=0.8).T
+        >>> round(float(np.mean((low <= y[1000:]) & (y[1000:] <= high))), 1)
+        0.8
+        """
+        require_share("coverage", coverage)
+        if is_collection(X):
+            return np.asarray(self._on_blocks("predict_interval", X, coverage=coverage))
+        X = self._rows(X)
+        parts = X.parts() if isinstance(X, FileRows) else [X]
+        return np.concatenate([self._interval(part, coverage) for part in parts])
+
+    def _interval(self, X: Any, coverage: float) -> FloatArray:
+        values, deviation = self._decision(X, return_std=True)
+        return np.column_stack(self.left_out_.around(values, deviation**2, coverage))
 
     def _in_order(self, values: FloatArray) -> FloatArray:
         """The values as they may be: quantiles rise with their levels."""

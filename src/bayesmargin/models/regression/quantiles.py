@@ -1,11 +1,13 @@
 r"""Bayesian linear quantile regression with the interface of scikit-learn."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods import OneScore, Pinball
@@ -131,16 +133,44 @@ class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
     def _checked_settings(self) -> Sampler:
         return check_quantile_settings(self)
 
-    def _learned_losses(
-        self, rows: LinearData, units: Units, rng: np.random.Generator
-    ) -> list[tuple[OneScore, float]]:
-        result: list[tuple[OneScore, float]] = []
-        for level in quantile_levels(self.quantile):
-            likelihood, found = Pinball(level), None
+    def _learn(self, rows: LinearData, units: Units, rng: np.random.Generator) -> list[float]:
+        costs = []
+        for likelihood in self._losses():
+            found = None
             if isinstance(self.C, str):
                 found = first_residuals(rows, likelihood, self.prior_scale, self.fit_intercept, rng)
-            result.append((likelihood, self._cost(found, likelihood, units)))
-        return result
+            costs.append(self._cost(found, likelihood, units))
+        return costs
+
+    def _losses(self) -> list[OneScore]:
+        return [Pinball(level) for level in quantile_levels(self.quantile)]
+
+    def _lines(self, found: LeftOut) -> LeftOut:
+        if self._n_blocks() == 1:
+            return found
+        mixing = self._outer_lines()
+        return replace(
+            found, residual=found.residual @ mixing.T, variance=found.variance @ mixing.T
+        )
+
+    def _outer_lines(self) -> FloatArray:
+        """Shares of the lines that make the lowest, the middle and the highest one (rows)."""
+        levels = np.array(quantile_levels(self.quantile))
+        lowest, highest = int(levels.argmin()), int(levels.argmax())
+        lines = np.zeros((3, len(levels)))
+        lines[0, lowest] = lines[2, highest] = 1.0
+        inner = np.delete(np.arange(len(levels)), [lowest, highest])
+        if len(inner):
+            lines[1, inner[np.abs(levels[inner] - 0.5).argmin()]] = 1.0
+        else:
+            lines[1] = 0.5 * (lines[0] + lines[2])
+        return lines
+
+    def _interval(self, X: Any, coverage: float) -> FloatArray:
+        if self._n_blocks() == 1:
+            return super()._interval(X, coverage)
+        low, middle, high = self._outer_lines() @ self._in_order(self._decision(X, False)[0]).T
+        return np.column_stack(self.left_out_.between(low, middle, high, coverage))
 
     def _in_order(self, values: FloatArray) -> FloatArray:
         if values.ndim == 1:

@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.calibration.maps import MAX_ROWS
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods import OneScore
 from bayesmargin.models.linear.fitting import LinearData, joined, sample_one, source_of
 from bayesmargin.models.regression.units import Units
 from bayesmargin.priors.moments import Belief
-from bayesmargin.rows.files import FileRows
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
 from bayesmargin.running.run import Run
@@ -32,7 +30,7 @@ def problem_of(
     head: Head, data: LinearData, units: Units, likelihood: OneScore, intercept: bool
 ) -> Problem:
     """The posterior of the weights of a head, in ``units``, in which its likelihood is given."""
-    prior = units.prior(head.prior)
+    prior = units.prior(head.prior, intercept)
     cost = head.cost * units.size * data.weight
     source = source_of(data.values, intercept)
     return posterior_of(likelihood, source, units.inside(data.label), cost, prior)
@@ -49,8 +47,6 @@ def sample_heads(
     journal: Journal,
 ) -> Run:
     """Draws of the weights of all heads, one head after another, in the units of the values."""
-    if isinstance(data.values, FileRows):
-        data.values.keep(MAX_ROWS, generators[-1])
     runs = []
     for head in heads:
         inside = scaled(head.likelihood, units.size)

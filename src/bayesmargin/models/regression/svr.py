@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.likelihoods import Absolute, EpsilonInsensitive, OneScore
 from bayesmargin.models.linear.fitting import LinearData
@@ -130,9 +131,7 @@ class BayesianLinearSVR(RegressorMixin, RegressionTraining):
     def _checked_settings(self) -> Sampler:
         return check_svr_settings(self)
 
-    def _learned_losses(
-        self, rows: LinearData, units: Units, rng: np.random.Generator
-    ) -> list[tuple[OneScore, float]]:
+    def _learn(self, rows: LinearData, units: Units, rng: np.random.Generator) -> list[float]:
         found = None
         if isinstance(self.C, str) or isinstance(self.epsilon, str):
             found = first_residuals(rows, Absolute(), self.prior_scale, self.fit_intercept, rng)
@@ -141,6 +140,10 @@ class BayesianLinearSVR(RegressorMixin, RegressionTraining):
             self.epsilon_ = units.size * found.best_tube()
         else:
             self.epsilon_ = float(self.epsilon)
-        inside = EpsilonInsensitive(self.epsilon_ / units.size)
-        cost = self._cost(found, inside, units)
-        return [(EpsilonInsensitive(self.epsilon_), cost)]
+        return [self._cost(found, EpsilonInsensitive(self.epsilon_), units)]
+
+    def _losses(self) -> list[OneScore]:
+        return [EpsilonInsensitive(self.epsilon_)]
+
+    def _lines(self, found: LeftOut) -> LeftOut:
+        return found

@@ -37,11 +37,17 @@ class Units:
         """Values in these units."""
         return (values - self.centre) / self.size
 
-    def prior(self, prior: Belief) -> Belief:
-        """The prior of weights in these units; their centre is the caller's to heed."""
-        if isinstance(prior, GaussianBelief):
-            return GaussianBelief(prior.mean / self.size, prior.precision * self.size**2)
-        return LaplaceBelief(prior.scale / self.size)
+    def prior(self, prior: Belief, intercept: bool) -> Belief:
+        """The prior of weights, the intercept last if there is one, in these units.
+
+        A Laplace prior, which has no centre, is one of the intercept above that of the values.
+        """
+        if isinstance(prior, LaplaceBelief):
+            return LaplaceBelief(prior.scale / self.size)
+        mean = prior.mean.copy()
+        if intercept:
+            mean[-1] -= self.centre
+        return GaussianBelief(mean / self.size, prior.precision * self.size**2)
 
     def outside(self, run: Run, intercept: bool) -> Run:
         """Draws of the weights, the intercept last if there is one, in the units of the values."""

@@ -5,16 +5,22 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.models.saved.linear import layout
-from bayesmargin.models.saved.requiring import require, require_array
-from bayesmargin.saving.classes import Stored
+from bayesmargin.models.saved.requiring import (
+    require,
+    require_array,
+    require_known,
+    require_number,
+)
+from bayesmargin.saving.classes import Stored, stored
 
 __all__ = ["CLASSES", "check", "layout"]
 
-CLASSES: dict[str, Stored] = {}  # all that a regression holds is held by others, too
+CLASSES: dict[str, Stored] = stored("bayesmargin.calibration.residuals", "LeftOut")
 
 
 def check(model: Any, features: int) -> None:
     """Raise where parts of a model of so many features do not fit each other."""
+    from bayesmargin.calibration.residuals import LeftOut
     from bayesmargin.diagnostics.convergence import Diagnostics
     from bayesmargin.models.registry import model_of
     from bayesmargin.models.regression.settings import quantile_levels
@@ -35,3 +41,13 @@ def check(model: Any, features: int) -> None:
     coef = require_array(posterior["coef"], [None, None, *heads, features], "f", "coef")
     require_array(posterior["intercept"], [*coef.shape[:2], *heads], "f", "intercept")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
+    found, columns = model.left_out_, 3 if heads else 1
+    require(isinstance(found, LeftOut), "left_out_")
+    count = len(require_known(found.weight, [None], "left_out_"))
+    require_known(found.residual, [count, columns], "left_out_")
+    require_known(found.variance, [count, columns], "left_out_")
+    require_known(found.inflation, [len(levels)], "left_out_")
+    costs = np.atleast_1d(model.C_)
+    require(costs.shape == (len(levels),) and np.all(costs > 0.0), "C_")
+    if hasattr(model, "epsilon_"):
+        require_number(model.epsilon_, "epsilon_")
