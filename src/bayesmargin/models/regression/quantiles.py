@@ -59,6 +59,8 @@ class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
     checkpoint : path-like, Checkpoint or None
         Folder to which the state of a fit is written every minute, or as a
         :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it.
+    **more
+        Settings inside objects by paths, such as ``sampler__step``.
 
     Attributes
     ----------
@@ -106,6 +108,7 @@ class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: Any = None,
+        **more: Any,
     ) -> None:
         self.quantile = quantile
         self.C = C
@@ -119,6 +122,7 @@ class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
+        self._take(more)
 
     def _several(self) -> bool:
         return isinstance(self.quantile, list | tuple | np.ndarray)

@@ -59,6 +59,8 @@ class BayesianLinearSVR(RegressorMixin, RegressionTraining):
     checkpoint : path-like, Checkpoint or None
         Folder to which the state of a fit is written every minute, or as a
         :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it.
+    **more
+        Settings inside objects by paths, such as ``sampler__step``.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class BayesianLinearSVR(RegressorMixin, RegressionTraining):
         n_jobs: int | None = None,
         verbose: int = 0,
         checkpoint: Any = None,
+        **more: Any,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -121,6 +124,7 @@ class BayesianLinearSVR(RegressorMixin, RegressionTraining):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
+        self._take(more)
 
     def _n_blocks(self) -> int:
         return 1
