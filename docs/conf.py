@@ -53,8 +53,8 @@ napoleon_use_param = False
 nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|np|scipy|sklearn|pandas|arviz|matplotlib|pathlib|collections|typing)\..*"),
-    (r"py:class", r"[A-Z]|Number|Labels as .*"),
-    (r"py:(func|data)", r"class_topics|DENSE_COLUMNS|OF_PRIOR"),
+    (r"py:class", r"[A-Z]|Number|.* .*"),  # letters and sentences
+    (r"py:(func|data)", r"class_topics|DENSE_COLUMNS|OF_PRIOR|posterior_of"),
     (r"py:mod", r"bayesmargin\..*"),  # modules of the inside have no page
     (r"py:(class|obj)", r"[a-z0-9_(\[{\"'-][^.]*"),
 ]

@@ -20,7 +20,9 @@ def output_of(app: Sphinx, page: Path) -> list[str] | None:
     if kept is not None:
         return kept
     if app.config.printed_run == "never":
-        LOGGER.warning("programs changed: run python docs/_extensions/programs.py", location=page)
+        LOGGER.warning(
+            "programs changed: run python docs/_extensions/programs.py", location=str(page)
+        )
         return None
     try:
         LOGGER.info("running the programs of %s", page)

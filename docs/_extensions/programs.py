@@ -39,7 +39,7 @@ WAITING = frozenset(
     f"docs/{page}.md"
     for page in (
         "architecture", "datasets", "guides/cluster", "guides/command_line", "guides/infinite_svm",
-        "guides/large_data", "guides/linear_svm", "guides/medlda", "guides/report", "guides/saving",
+        "guides/large_data", "guides/medlda", "guides/report",
         "how_to/chains_did_not_mix", "how_to/choosing_c_and_margin", "how_to/data_do_not_fit",
         "how_to/probabilities", "how_to/step_schedules", "validation",
     )
@@ -117,6 +117,17 @@ def value_of(text: str, names: dict, file: str):
     return last and eval(compile(ast.Expression(last.value), file, "eval"), names)
 
 
+def keep_picture(figure, path: Path) -> None:
+    """Save a figure with few colours, which makes a small file."""
+    from PIL import Image
+
+    page = io.BytesIO()
+    figure.savefig(page, dpi=110, format="png")
+    few = Image.open(page).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    few.save(path, optimize=True)
+
+
 def draw(value, path: str | None) -> bool:
     """Save the figure that a program ends with; False where there is none."""
     pyplot = sys.modules.get("matplotlib.pyplot")
@@ -126,13 +137,7 @@ def draw(value, path: str | None) -> bool:
             return False
         figure = pyplot.gcf()
     if path is not None:
-        from PIL import Image
-
-        page = io.BytesIO()
-        figure.savefig(page, dpi=110, format="png")
-        few = Image.open(page).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
-        few.save(ROOT / path, optimize=True)
+        keep_picture(figure, ROOT / path)
     if pyplot is not None:
         pyplot.close("all")
     return True
@@ -156,7 +161,11 @@ def run_python(program: Program, names: dict, file: str) -> str:
 
 def run_bash(program: Program) -> str:
     """What a few lines of shell print."""
-    done = subprocess.run(["bash", "-e", "-c", program.text], capture_output=True, text=True)
+    screen = {"TERM": "dumb", "TTY_COMPATIBLE": "1"}  # lines as long as a reader's, no colours
+    done = subprocess.run(
+        ["bash", "-e", "-c", program.text], capture_output=True, text=True,
+        env={**os.environ, **screen},
+    )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{program.text}\n{done.stderr}")
     return done.stdout
@@ -173,7 +182,8 @@ def execute(page: Path) -> list[str]:
             result.append(run_bash(program))
         else:
             result.append(run_python(program, names, f"{page.name}, program {number}"))
-    return ["\n".join(line.rstrip() for line in text.splitlines()) for text in result]
+    tidy = ("\n".join(line.rstrip() for line in text.splitlines()) for text in result)
+    return [text.strip("\n") for text in tidy]
 
 
 def refresh(page: Path) -> list[str]:

@@ -68,8 +68,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "page",
     [
-        "README.md", "docs/index.md", "docs/guides/linear_svm.md", "docs/guides/infinite_svm.md",
-        "docs/guides/large_data.md", "docs/guides/saving.md", "docs/guides/report.md",
+        "README.md", "docs/index.md", "docs/guides/infinite_svm.md",
+        "docs/guides/large_data.md", "docs/guides/report.md",
         "docs/how_to/chains_did_not_mix.md", "docs/how_to/choosing_c_and_margin.md",
         "docs/how_to/data_do_not_fit.md", "docs/how_to/probabilities.md",
         "docs/how_to/step_schedules.md",
@@ -79,8 +79,6 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:X (does not have|has) .*feature names:UserWarning")
 def test_programs_of_page(page, table, moons, folder):
     given = {**table, **folder} | (moons if page.endswith("infinite_svm.md") else {})
-    if page.endswith("saving.md"):
-        given["X_more"] = pd.DataFrame(given["X_more"], columns=given["X"].columns)
     pieces = programs(page)
     assert pieces
     for number, piece in enumerate(pieces):

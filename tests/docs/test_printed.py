@@ -18,6 +18,7 @@ spec = importlib.util.spec_from_file_location("programs", FILE)
 programs = importlib.util.module_from_spec(spec)
 sys.modules["programs"] = programs
 spec.loader.exec_module(programs)
+TESTED_AS_TEXT = {"README.md", "docs/index.md"}  # by test_pages.py
 PAGES = [page.relative_to(CHECKOUT).as_posix() for page in programs.pages()]
 
 
@@ -26,6 +27,13 @@ def test_output_belongs_to_the_programs_of_the_page(page):
     output = programs.kept_output(CHECKOUT / page)
     assert output is not None, "run: python docs/_extensions/programs.py"
     assert len(output) == len(programs.programs_of(CHECKOUT / page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in TESTED_AS_TEXT])
+def test_page_with_output_still_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(programs, "keep_picture", lambda figure, path: None)
+    programs.execute(CHECKOUT / page)
 
 
 def test_no_output_is_left_of_a_page_that_went():
