@@ -15,9 +15,10 @@ def test_products_with_the_whitener_and_its_transpose(vectors, size, width):
     stored = rng.normal(size=(size, size))  # what is above the diagonal is not read
     matrix = np.tril(stored) if width == 0.0 else width * np.eye(size)
     given, weights = rng.normal(size=(2, vectors, size))
-    whitened = np.full((vectors, size), np.nan)
+    whitened = np.full(vectors * size, np.nan)
     from_python(whiten)(width, stored, given, whitened)
+    whitened = whitened.reshape(vectors, size)
     np.testing.assert_allclose(whitened, given @ matrix.T, rtol=1e-12, atol=1e-12)
     moved = weights.copy()
-    from_python(add_unwhitened)(width, stored, given, 0.3, moved)
-    np.testing.assert_allclose(moved, weights + 0.3 * given @ matrix, rtol=1e-12, atol=1e-12)
+    from_python(add_unwhitened)(width, stored, given.ravel(), moved)
+    np.testing.assert_allclose(moved, weights + given @ matrix, rtol=1e-12, atol=1e-12)

@@ -69,7 +69,7 @@ def hamiltonian_state(position: FloatArray, step: float, tune: bool) -> Hamilton
     tuning = np.zeros(5)
     tuning[STEP], tuning[AVERAGE], tuning[CENTRE] = step, math.log(step), math.log(3.0 * step)
     return HamiltonianState(
-        position=np.array(position, dtype=float),
+        position=position.astype(np.float64),
         momentum=np.zeros(size),
         friction=np.zeros(1),
         gradient=np.zeros(size),
@@ -78,6 +78,9 @@ def hamiltonian_state(position: FloatArray, step: float, tune: bool) -> Hamilton
         tuning=tuning,
         clock=np.array([0, 0, int(tune), 0], dtype=np.int64),
     )
+
+
+compiled_state = inner_jit(hamiltonian_state)
 
 
 @jit
@@ -159,21 +162,21 @@ def freeze_step(tuning):  # type: ignore[no-untyped-def]
     tuning[STEP] = math.exp(tuning[AVERAGE])
 
 
-@implements(advance, Hamiltonian)
-def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
-    size = state.position.shape[0]
+@inner_jit
+def draw_momentum(state, rng):  # type: ignore[no-untyped-def]
+    """A momentum from its law."""
+    for j in range(state.momentum.shape[0]):
+        state.momentum[j] = rng.standard_normal()
+
+
+@inner_jit
+def metropolis_trajectory(dynamics, target, state, work, step, n_steps, rng):  # type: ignore[no-untyped-def]
+    """A trajectory from the present momentum, accepted or undone; whether it was accepted."""
     if not math.isfinite(state.energy[0]):
         state.energy[0] = energy(target, state.position, work)
         copy_vector(work.gradient, state.gradient)
-    for j in range(size):
-        state.momentum[j] = rng.standard_normal()
-        state.origin[j] = state.position[j]
+    copy_vector(state.position, state.origin)
     copy_vector(state.gradient, work.gradient)
-    n_steps, size_of_step = dynamics.n_steps, longest_step(dynamics, state.tuning[STEP])
-    if n_steps <= 0:
-        n_steps = int(min(LONGEST, max(1.0, round(dynamics.length / size_of_step))))
-    # The step is drawn before the trajectory and does not depend on where the chain is.
-    step = size_of_step * (1.0 + dynamics.jitter * (2.0 * rng.random() - 1.0))
     before, missed = state.energy[0] + kinetic_energy(state.momentum), state.clock[3]
     potential = trajectory(dynamics, target, state, work, step, n_steps)
     error = potential + kinetic_energy(state.momentum) - before
@@ -182,7 +185,8 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
         acceptance = math.exp(min(0.0, -error))
     else:
         state.clock[1] += 1
-    if rng.random() < acceptance:
+    accepted = rng.random() < acceptance
+    if accepted:
         state.energy[0] = potential
         copy_vector(work.gradient, state.gradient)
     else:
@@ -192,3 +196,15 @@ def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-unt
     if state.clock[2] == 1 and state.clock[3] == missed:
         tune_step(state.tuning, acceptance, dynamics.target_acceptance)
     state.clock[0] += 1
+    return accepted
+
+
+@implements(advance, Hamiltonian)
+def hamiltonian_step(dynamics, target, state, work, rng):  # type: ignore[no-untyped-def] # noqa: D103
+    draw_momentum(state, rng)
+    n_steps, size_of_step = dynamics.n_steps, longest_step(dynamics, state.tuning[STEP])
+    if n_steps <= 0:
+        n_steps = int(min(LONGEST, max(1.0, round(dynamics.length / size_of_step))))
+    # The step is drawn before the trajectory and does not depend on where the chain is.
+    step = size_of_step * (1.0 + dynamics.jitter * (2.0 * rng.random() - 1.0))
+    metropolis_trajectory(dynamics, target, state, work, step, n_steps, rng)

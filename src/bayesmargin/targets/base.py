@@ -14,7 +14,7 @@ the names ``gradient``, ``data`` and ``noise``.
 
 from typing import Any, NamedTuple
 
-from bayesmargin.foundation.compiling import implements
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
 from bayesmargin.foundation.types import FloatArray
 
 
@@ -34,7 +34,8 @@ class Contrasts(NamedTuple):
     """Positions are ``n_vectors`` vectors, one after another, whose mean stays where it is.
 
     What a projection takes away, the mean of the vectors, is left in ``shared``. Gradients of a
-    target in this space have mean zero.
+    target in this space have mean zero. Where ``shared`` has no entries nothing is shared, and all
+    directions are sampled.
     """
 
     n_vectors: int
@@ -88,9 +89,20 @@ def _all_but_one(space, size):  # type: ignore[no-untyped-def]
 def _less_their_mean(space, vector):  # type: ignore[no-untyped-def]
     shared, count = space.shared, space.n_vectors
     length = shared.shape[0]
+    if length == 0:
+        return
     for j in range(length):
         shared[j] = 0.0
     for i in range(vector.shape[0]):
         shared[i % length] += vector[i] / count
     for i in range(vector.shape[0]):
         vector[i] -= shared[i % length]
+
+
+@inner_borrowing_jit
+def restore(vector: FloatArray, shared: FloatArray, factor: float) -> None:
+    """Add ``factor`` times what a projection took away to each of the vectors."""
+    length = shared.shape[0]
+    if length > 0:
+        for i in range(vector.shape[0]):
+            vector[i] += factor * shared[i % length]

@@ -1,37 +1,23 @@
-r"""Stochastic subgradients of one expert, made quiet by control variates, and its metric.
+r"""The anchor of an expert, and the metric in which it moves.
 
-At the anchor the winner of each row's hinge is stored, and the sum of the anchor's subgradients is
-known. With a minibatch drawn within the component (stratified: :math:`n_k/B_k`, not :math:`D/B`)
-
-.. math::
-
-   \hat g = \eta/s^2 - c\Big[\textstyle\sum_{d \in k} u_d(\hat\eta)
-            + \frac{n_k}{B_k}\sum_{d \in \text{batch}} \big(u_d(\eta) - u_d(\hat\eta)\big)\Big]
-
-is unbiased, and a row enters the batch sum only if its winner has changed. The share of such rows
-falls like :math:`n_k^{-1/2}`, as the posterior narrows around the anchor, so the variance of
-:math:`\hat g` in whitened coordinates, about :math:`\sqrt{n_k}/B_k`, stays the same where batches
-grow like :math:`\sqrt{n_k}`.
-
-The metric is :math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f` the density of the
-slacks at the kink (shared among the classes), which is foreseen from the rows of the component
-(:mod:`~bayesmargin.models.infinite_svc.sharpness`); the sum is that of
-the Gaussians where experts see the same columns, else it is estimated on a few dozen members.
+The anchor is the weights as the last sweep over the assignments saw them. The metric is
+:math:`H = I/s^2 + c\,f\,\sum_{d\in k} x_d x_d^\top` with :math:`f` the density of the slacks at
+the kink (shared among the classes), which is foreseen from the rows of the component
+(:mod:`~bayesmargin.models.infinite_svc.sharpness`); the sum is that of the Gaussians where experts
+see the same columns, else it is estimated on a few dozen members.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from bayesmargin.foundation.compiling import inner_borrowing_jit, inner_jit
 from bayesmargin.foundation.copying import copy_vector
 from bayesmargin.foundation.linear_algebra import accumulate_outer, cholesky, invert_lower
-from bayesmargin.foundation.streams import uniform
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.coarseness import force_jump, mean_whitened_square
 from bayesmargin.models.infinite_svc.experts import add_pull, fill_scores, winning_option
-from bayesmargin.models.infinite_svc.sharpness import kind_of, learn_sharpness, sharpness_of
+from bayesmargin.models.infinite_svc.sharpness import kind_of, sharpness_of
 from bayesmargin.models.infinite_svc.state import Components, Hinge, Mixture, Rows
 
 _SAMPLE = 64
@@ -164,15 +150,16 @@ def batch_rows(batch: int, count: int, vectors: int) -> int:
 
 @inner_borrowing_jit
 def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: FloatArray) -> None:
-    """Gradient in whitened coordinates: W g for every weight vector."""
+    """Gradient in whitened coordinates: W g for every weight vector, one after the other."""
     vectors, size = gradient.shape
     if width > 0.0:
         for y in range(vectors):
             for i in range(size):
-                result[y, i] = width * gradient[y, i]
+                result[y * size + i] = width * gradient[y, i]
         return
     whole = vectors - vectors % 4
     for y in range(0, whole, 4):  # four at a time: each entry of W is loaded once for all of them
+        first = y * size
         for i in range(size):
             a = b = c = d = 0.0
             for j in range(i + 1):
@@ -181,91 +168,36 @@ def whiten(width: float, whitener: FloatArray, gradient: FloatArray, result: Flo
                 b += entry * gradient[y + 1, j]
                 c += entry * gradient[y + 2, j]
                 d += entry * gradient[y + 3, j]
-            result[y, i], result[y + 1, i], result[y + 2, i], result[y + 3, i] = a, b, c, d
+            result[first + i], result[first + size + i] = a, b
+            result[first + 2 * size + i], result[first + 3 * size + i] = c, d
     for y in range(whole, vectors):
         for i in range(size):
-            result[y, i] = 0.0
+            total = 0.0
             for j in range(i + 1):
-                result[y, i] += whitener[i, j] * gradient[y, j]
+                total += whitener[i, j] * gradient[y, j]
+            result[y * size + i] = total
 
 
 @inner_borrowing_jit
 def add_unwhitened(
-    width: float, whitener: FloatArray, change: FloatArray, factor: float, weights: FloatArray
+    width: float, whitener: FloatArray, change: FloatArray, weights: FloatArray
 ) -> None:
-    """Move the weights by ``factor`` times W' change."""
+    """Move the weights by W' change, one vector of which follows the other."""
     vectors, size = weights.shape
     if width > 0.0:
         for y in range(vectors):
             for j in range(size):
-                weights[y, j] += factor * width * change[y, j]
+                weights[y, j] += width * change[y * size + j]
         return
     whole = size - size % 2
     for y in range(vectors):
+        first = y * size
         for i in range(0, whole, 2):  # two lines of W at a time, for one pass over the weights
-            above, below = factor * change[y, i], factor * change[y, i + 1]
+            above, below = change[first + i], change[first + i + 1]
             for j in range(i + 1):
                 weights[y, j] += above * whitener[i, j] + below * whitener[i + 1, j]
             weights[y, i + 1] += below * whitener[i + 1, i + 1]
         if whole < size:
-            below = factor * change[y, whole]
+            below = change[first + whole]
             for j in range(size):
                 weights[y, j] += below * whitener[whole, j]
-
-
-@inner_borrowing_jit
-def whitened_gradient(
-    source: Any,
-    slot: int,
-    batch: int,
-    mixture: Mixture,
-    scores: FloatArray,
-    gradient: FloatArray,
-    force: FloatArray,
-) -> None:
-    """Subgradient of the energy at the current weights, in whitened coordinates, into ``force``.
-
-    What rows near the kink tell of components of this kind is noted. ``batch`` = 0 uses the anchor
-    alone, which is exact while the weights have not moved.
-    """
-    rows, assignment, components, base, hinge = mixture
-    begin, end = assignment.start[slot], assignment.start[slot + 1]
-    count = end - begin
-    weights = components.weights[slot]
-    gradient[:, :] = 0.0
-    used = min(batch, count)
-    first = begin if used in (0, count) else begin + min(int(uniform(source) * count), count - 1)
-    near = 0
-    for turn in range(used):
-        place = first + turn
-        d = assignment.members[place if place < end else place - count]
-        label, row = rows.labels[d], rows.design[d]
-        fill_scores(weights, row, scores)
-        option = winning_option(scores, label, hinge)
-        if scores.shape[0] == 1:
-            near += abs(hinge.margin - (2.0 * label - 1.0) * scores[0]) < hinge.margin
-        else:
-            near += option != label
-        if option != assignment.winner[d]:
-            add_pull(gradient, row, label, option, 1.0)
-            add_pull(gradient, row, label, assignment.winner[d], -1.0)
-    scale = count / used if used > 0 else 0.0
-    precision = 1.0 / (base.weight_scale * base.weight_scale)
-    pull = components.pull[slot]
-    for y in range(weights.shape[0]):
-        for j in range(weights.shape[1]):
-            data = pull[y, j] + scale * gradient[y, j]
-            gradient[y, j] = precision * weights[y, j] - hinge.cost * data
-    if used > 0:
-        learn_sharpness(components, slot, near / used / (2.0 * hinge.margin))
-    whiten(components.width[slot], components.whitener[slot], gradient, force)
-
-
-@inner_borrowing_jit
-def squared_norm(array: FloatArray) -> float:
-    """Sum of squares of a matrix."""
-    total = 0.0
-    for y in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            total += array[y, j] * array[y, j]
-    return total

@@ -17,6 +17,7 @@ the time are short enough.
 import math
 
 from bayesmargin.foundation.compiling import inner_borrowing_jit
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.state import (
     MIXTURES,
     SIZES,
@@ -50,14 +51,11 @@ def kind_of(slot: int, rows: Rows, assignment: Assignment) -> int:
 
 
 @inner_borrowing_jit
-def learn_sharpness(components: Components, slot: int, share: float) -> None:
+def learn_sharpness(sharpness: FloatArray, noted: IntArray, share: float) -> None:
     """Fold the density that a component shows into the mean of its kind, while a chain learns."""
-    if components.learning[0] == 0:
-        return
-    kind = components.kind[slot]
-    weight = 1.0 / (_FIRST_COUNTS + min(components.noted[kind], _WINDOW))
-    components.noted[kind] += 1
-    components.sharpness[kind] *= (max(share, _LEAST) / components.sharpness[kind]) ** weight
+    weight = 1.0 / (_FIRST_COUNTS + min(noted[0], _WINDOW))
+    noted[0] += 1
+    sharpness[0] *= (max(share, _LEAST) / sharpness[0]) ** weight
 
 
 @inner_borrowing_jit

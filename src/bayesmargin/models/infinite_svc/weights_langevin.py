@@ -1,18 +1,12 @@
-r"""SSGLD: stochastic subgradient Langevin steps for every expert, in a fixed metric.
-
-.. math:: \tilde\eta \leftarrow \tilde\eta - \tfrac{h^2}{2}\,\hat g(\tilde\eta) + h\,\nu
-"""
+"""SSGLD for every expert: the library's Langevin steps in the metric of the sweep."""
 
 from typing import Any, NamedTuple
 
+from bayesmargin.dynamics.langevin import Langevin as Dynamics
+from bayesmargin.dynamics.steps import Constant, Unscaled
 from bayesmargin.foundation.compiling import implements
-from bayesmargin.foundation.noise import fill_noise
-from bayesmargin.models.infinite_svc.anchor import (
-    add_unwhitened,
-    batch_rows,
-    prepare_update,
-    whitened_gradient,
-)
+from bayesmargin.models.infinite_svc.anchor import batch_rows, prepare_update
+from bayesmargin.models.infinite_svc.expert_target import move_expert
 from bayesmargin.models.infinite_svc.state import Mixture
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
 
@@ -30,18 +24,8 @@ def _update(
     method: Langevin, source: Any, slot: int, mixture: Mixture, scratch: ExpertScratch
 ) -> None:
     prepare_update(slot, mixture)
-    _, assignment, components, _, _ = mixture
-    weights, whitener = components.weights[slot], components.whitener[slot]
-    width, change = components.width[slot], scratch.force
-    kick = scratch.noise.reshape(weights.shape)
-    drift = 0.5 * method.step * method.step
-    count = assignment.start[slot + 1] - assignment.start[slot]
-    used = batch_rows(method.batch, count, weights.shape[0])
-    for turn in range(method.steps):
-        batch = 0 if turn == 0 else used
-        whitened_gradient(source, slot, batch, mixture, scratch.scores, scratch.gradient, change)
-        fill_noise(source, scratch.noise)
-        for y in range(weights.shape[0]):
-            for j in range(weights.shape[1]):
-                change[y, j] = method.step * kick[y, j] - drift * change[y, j]
-        add_unwhitened(width, whitener, change, 1.0, weights)
+    dynamics = Dynamics(Constant(method.step), Unscaled(), 1.0)
+    batch = batch_rows(
+        method.batch, mixture.components.population[slot], mixture.components.weights.shape[1]
+    )
+    move_expert(dynamics, source, slot, mixture, method.steps, batch, False, scratch)
