@@ -5,9 +5,10 @@ import pytest
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.approximation import multiclass
-from bayesmargin.approximation.contrasts import SharedPart, shared_part, without_shared_part
+from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
+from bayesmargin.priors.shared import SharedPart, shared_part
 from bayesmargin.running import rounds
 from bayesmargin.samplers import SSGLD, SSGNHT
 from bayesmargin.targets.coordinates import rotated

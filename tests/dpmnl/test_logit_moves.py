@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bayesmargin.foundation.compiling import jit
-from bayesmargin.models.dpmnl.parameters import update_common, update_logit
+from bayesmargin.models.dpmnl.logit import update_logit
+from bayesmargin.models.dpmnl.parameters import update_common
 from bayesmargin.models.dpmnl.state import empty_experts
 
 

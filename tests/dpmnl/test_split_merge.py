@@ -13,9 +13,9 @@ from bayesmargin.foundation.compiling import jit
 from bayesmargin.models.dpmnl.assignments import sweep_assignments
 from bayesmargin.models.dpmnl.blocks import BLOCKS
 from bayesmargin.models.dpmnl.chain import start_chain
+from bayesmargin.models.dpmnl.logit import update_logit
 from bayesmargin.models.dpmnl.parameters import (
     update_covariates,
-    update_logit,
     update_scales,
 )
 from bayesmargin.models.dpmnl.split_merge import split_merge

@@ -39,8 +39,7 @@ def test_movers_sample_a_gaussian_through_noisy_gradients(mover):
         mover.start(position.shape, rng)
     squares = []
     for t in range(6000):
-        halfway = mover.before(position)
-        position = mover.after(halfway, halfway / variance, rng)
+        position = mover.after(position, position / variance, rng)
         if t >= 500:
             squares.append(np.mean(position**2))
     series = np.array(squares)[: len(squares) // 50 * 50].reshape(50, -1).mean(axis=1)
@@ -56,9 +55,8 @@ def test_thermostat_absorbs_the_noise_of_minibatches():
     mover.start(position.shape, rng)
     frictions = []
     for t in range(6000):
-        halfway = mover.before(position)
-        noisy = halfway + 4.0 * rng.standard_normal(halfway.shape)
-        position = mover.after(halfway, noisy, rng)
+        noisy = position + 4.0 * rng.standard_normal(position.shape)
+        position = mover.after(position, noisy, rng)
         if t > 1000:
             frictions.append(mover.friction)
     # A + h V / 2 = 1 + 0.1 * 16 / 2

@@ -56,7 +56,6 @@ def thermostat_weights(shares, signs, variance, n_steps, batch_size, seed):
     for _ in range(n_steps):
         mover.follow(settings, n_documents)
         some = rng.choice(n_documents, size=batch_size, replace=False)
-        coef = mover.before(coef)
         active = HINGE.margin - signs[some] * (shares[some] @ coef.T) > 0.0
         pull = (signs[some] * active).T @ shares[some]
         gradient = coef / variance - n_documents / batch_size * pull

@@ -11,12 +11,15 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.approximation.wide import fit_wide_anchor
 from bayesmargin.approximation.wide_order import by_class, interleaved
 from bayesmargin.approximation.wide_targets import wide_states, wide_target
+from bayesmargin.dynamics.base import State
+from bayesmargin.dynamics.injection import Alike
+from bayesmargin.dynamics.thermostat import CentredThermostat
 from bayesmargin.foundation import storage
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource, SparseSource
 from bayesmargin.samplers import SSGLD, SSGNHT
-from bayesmargin.samplers.wide_common import CommonPart
+from bayesmargin.samplers.sharing import CommonPart
 from bayesmargin.targets.coordinates import Scaled, Sheared, Spiked, positions_from, weights_from
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.row_space import row_space
@@ -196,6 +199,10 @@ def three_classes(rng, sheared):
     return Scaled(centre, scale)
 
 
+def state_at(position, momentum):
+    return State(position, momentum, np.zeros(12), np.zeros(12), np.zeros(2, np.int64))
+
+
 @pytest.mark.parametrize("sheared", [False, True])
 def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(sheared):
     rng = np.random.default_rng(0)
@@ -206,7 +213,7 @@ def test_redrawing_the_common_part_changes_no_difference_and_keeps_the_prior(she
     means = []
     for _ in range(4000):
         position = before.copy()
-        common.redraw(position, np.zeros(12), 0.3, rng)
+        common.redraw(CentredThermostat(0.6, Alike(1.0)), state_at(position, np.zeros(12)), rng)
         weights = weights_from(coordinates, position).reshape(4, 3)
         means.append(weights.mean(axis=1))
     first = weights_from(coordinates, before).reshape(4, 3)
@@ -231,7 +238,7 @@ def test_redrawing_the_common_part_keeps_half_a_kick_that_is_due(sheared):
         return momentum - half * slopes @ force
 
     before = rest()
-    common.redraw(position, momentum, half, rng)
+    common.redraw(CentredThermostat(2.0 * half, Alike(1.0)), state_at(position, momentum), rng)
     np.testing.assert_allclose(rest(), before, atol=1e-12)
 
 

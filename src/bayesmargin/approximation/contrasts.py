@@ -1,16 +1,7 @@
-r"""What all classes share, which the hinge does not see, and the contrasts between them.
+"""The Gaussian approximation of the contrasts between classes, without what they share.
 
-Adding a vector :math:`m` to the weights of every class changes no difference of scores, so no hinge
-of several classes. Under a Gaussian prior :math:`N(\mu, \Lambda^{-1})` its law given the weights is
-known, whatever the data:
-
-.. math:: m \mid w \sim N\Big({-P^{-1}} \sum_l A_l (w_l - \mu_l),\; P^{-1}\Big), \qquad
-          A_l = \sum_k \Lambda_{kl}, \quad P = \sum_l A_l .
-
-So a sampler may leave it out. It moves *contrasts*, weights whose shift has mean zero, in a space
-that is smaller by one class, and every draw receives a shift of its own in the end. A thermostat
-gains more than time by it: it takes the gradient noise to be equal in all directions, and along
-:math:`m` there is none, so that this part came out too narrow and the contrasts too wide.
+Which is drawn from its own law (:mod:`bayesmargin.priors.shared`); the space of contrasts is
+smaller by one class.
 """
 
 from dataclasses import replace
@@ -19,73 +10,21 @@ import numpy as np
 from scipy import linalg
 
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.foundation.types import FloatArray
-from bayesmargin.priors.moments import Belief, GaussianBelief
-
-
-class SharedPart:
-    """The law of what is common to all classes, for a Gaussian prior."""
-
-    def __init__(self, prior: GaussianBelief, n_classes: int) -> None:
-        self.precision = prior.precision
-        self.mean = prior.mean.reshape(n_classes, -1)
-        size = self.mean.shape[1]
-        if prior.precision.ndim == 1:
-            self.pull = prior.precision.reshape(n_classes, size)
-            self.deviation = 1.0 / np.sqrt(self.pull.sum(axis=0))
-        else:
-            table = prior.precision.reshape(n_classes, size, n_classes, size)
-            self.pull = table.sum(axis=0).transpose(1, 0, 2)
-            lower = linalg.cholesky(self.pull.sum(axis=0), lower=True)
-            self.deviation = linalg.solve_triangular(lower, np.eye(size), lower=True).T
-
-    def _less_shift(self, table: FloatArray) -> FloatArray:
-        """Deviations from the prior mean (..., class, feature) less their mean shift."""
-        if self.pull.ndim == 2:
-            shift = np.einsum("lj,...lj->...j", self.pull, table) * self.deviation**2
-        else:
-            pulled = np.einsum("lij,...lj->...i", self.pull, table)
-            shift = pulled @ self.deviation @ self.deviation.T
-        return table - shift[..., None, :]
-
-    def removed(self, weights: FloatArray) -> FloatArray:
-        """Weights (last axis) whose shift is at its mean: those that belong to the contrasts."""
-        table = weights.reshape(*weights.shape[:-1], *self.mean.shape)
-        return (self.mean + self._less_shift(table - self.mean)).reshape(weights.shape)
-
-    def redrawn(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """The same contrasts with shifts drawn afresh."""
-        noise = rng.standard_normal((*weights.shape[:-1], self.mean.shape[1]))
-        noise = noise * self.deviation if self.pull.ndim == 2 else noise @ self.deviation.T
-        result = self.removed(weights)
-        result.reshape(*noise.shape[:-1], *self.mean.shape)[...] += noise[..., None, :]
-        return result
-
-    def slope(self, change: FloatArray) -> FloatArray:
-        """How the gradient of the prior's energy changes with the weights."""
-        return self.precision * change if self.precision.ndim == 1 else self.precision @ change
-
-    def contrasts(self, anchor: GaussianAnchor) -> GaussianAnchor:
-        """The anchor of the contrasts alone; its factor (n, n - p) has a triangle of zeros.
-
-        The weights of all classes but the first determine those of the first. Their factor is the
-        triangle, and the first class has the rows above it.
-        """
-        size = self.mean.shape[1]
-        columns = anchor.factor.T.reshape(-1, *self.mean.shape)
-        moved = self._less_shift(columns).reshape(anchor.factor.shape).T
-        triangle, rotation = linalg.rq(moved[size:], mode="economic")
-        factor = np.vstack([moved[:size] @ rotation.T, triangle])
-        return replace(anchor, mean=self.removed(anchor.mean), factor=factor)
-
-
-def shared_part(prior: Belief, n_blocks: int) -> SharedPart | None:
-    """What the weight vectors under one hinge share, where its law is known."""
-    if n_blocks == 1 or not isinstance(prior, GaussianBelief):
-        return None
-    return SharedPart(prior, n_blocks)
+from bayesmargin.priors.shared import SharedPart
 
 
 def without_shared_part(anchor: GaussianAnchor, shared: SharedPart | None) -> GaussianAnchor:
-    """The anchor of the contrasts; blocks and diagonals cannot tell them apart and stay."""
-    return anchor if shared is None or anchor.factor.ndim != 2 else shared.contrasts(anchor)
+    """The anchor of the contrasts; blocks and diagonals cannot tell them apart and stay.
+
+    Its factor (n, n - p) has a triangle of zeros: the weights of all classes but the first
+    determine those of the first. Their factor is the triangle, and the first class has the rows
+    above it.
+    """
+    if shared is None or anchor.factor.ndim != 2:
+        return anchor
+    size = shared.mean.shape[1]
+    columns = anchor.factor.T.reshape(-1, *shared.mean.shape)
+    moved = shared.less_shift(columns).reshape(anchor.factor.shape).T
+    triangle, rotation = linalg.rq(moved[size:], mode="economic")
+    factor = np.vstack([moved[:size] @ rotation.T, triangle])
+    return replace(anchor, mean=shared.removed(anchor.mean), factor=factor)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.approximation.contrasts import shared_part, without_shared_part
+from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.stations import (
@@ -18,6 +18,7 @@ from bayesmargin.distributed.stations import (
 from bayesmargin.distributed.travelling import TRAJECTORY, Fleet, Traveller
 from bayesmargin.dynamics.base import initial_state
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.shared import shared_part
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers import SSGLD, SSGNHT, Auto
 from bayesmargin.samplers.base import Ensemble, Sampler

@@ -62,12 +62,13 @@ def follow(dynamics: Any, state: State, space: Any, work: Any, source: Any) -> N
     raise TypeError(f"{type(dynamics).__name__} does not move by single gradients")
 
 
-def ahead(dynamics: Any) -> float:
-    r"""Time by which the momentum is ahead of the position between steps (generic, compiled).
+def ahead(dynamics: Any, state: State, coordinate: int) -> float:
+    r"""Time by which a momentum is ahead of its position between steps (generic, compiled).
 
     An integrator that begins with a whole kick takes two halves in one: the second of the step
     before, at the same position, and the first of its own. Between the two the momentum of the
-    splitting is :math:`r - \tfrac h2 \nabla U(u)`, and :math:`\tfrac h2` is what is told here.
+    splitting is :math:`r - \tfrac h2 \nabla U(u)`, and :math:`\tfrac h2` is what is told here,
+    times the scale of the coordinate where there is one.
     """
     raise TypeError(f"{type(dynamics).__name__} does not move by single gradients")
 
@@ -75,7 +76,7 @@ def ahead(dynamics: Any) -> float:
 def moves_by_gradient(
     kind: type,
     leads: Callable[[Any, State], None] | None = None,
-    is_ahead: Callable[[Any], float] | None = None,
+    is_ahead: Callable[[Any, State, int], float] | None = None,
 ) -> None:
     """Let a dynamics advance by one gradient a step; :func:`follow` has a body for it.
 
@@ -97,7 +98,7 @@ def _stay(dynamics, state):  # type: ignore[no-untyped-def]
     pass
 
 
-def _in_time(dynamics):  # type: ignore[no-untyped-def]
+def _in_time(dynamics, state, coordinate):  # type: ignore[no-untyped-def]
     return 0.0
 
 
@@ -115,9 +116,8 @@ def reconcile(dynamics, state, change):  # type: ignore[no-untyped-def]
     Needed whenever the position or the energy changes between steps, and for a fresh momentum,
     which has seen no gradient yet: there ``change`` is the whole of it.
     """
-    time = ahead(dynamics)
     for j in range(change.shape[0]):
-        state.momentum[j] += time * change[j]
+        state.momentum[j] += ahead(dynamics, state, j) * change[j]
 
 
 @jit

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.foundation.compiling import implements, inner_borrowing_jit
+from bayesmargin.foundation.compiling import implements, inner_borrowing_jit, jit
 from bayesmargin.foundation.types import FloatArray
 
 
@@ -164,6 +164,12 @@ def learn_late(preconditioner, work, n_rows, time, moment):  # type: ignore[no-u
     """Learn after the step what is lagged."""
     if time > 0 and is_lagged(preconditioner):
         learn_scale(preconditioner, work, n_rows, time, moment)
+
+
+@jit
+def learn(preconditioner, work, n_rows, time, moment):  # type: ignore[no-untyped-def]
+    """:func:`learn_scale`, from Python."""
+    learn_scale(preconditioner, work, n_rows, time, moment)
 
 
 @implements(learn_scale, Unscaled, borrows=True)

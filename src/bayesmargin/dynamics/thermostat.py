@@ -188,8 +188,8 @@ def _follow_euler(dynamics, state, space, work, source):  # type: ignore[no-unty
     learn_late(scaling, work, dynamics.n_rows, time, state.moment)
 
 
-def _half_a_kick(dynamics):  # type: ignore[no-untyped-def]
-    return 0.5 * dynamics.step
+def _half_a_kick(dynamics, state, coordinate):  # type: ignore[no-untyped-def]
+    return 0.5 * dynamics.step * math.sqrt(scale_of(dynamics.scaling, state.moment[coordinate]))
 
 
 moves_by_gradient(SymmetricThermostat, leads=_half_a_drift)

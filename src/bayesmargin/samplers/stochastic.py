@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesmargin.approximation import fit_anchor
-from bayesmargin.approximation.contrasts import shared_part, without_shared_part
+from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.row_states import row_states
 from bayesmargin.approximation.screening import SCREEN
@@ -22,10 +22,11 @@ from bayesmargin.approximation.targets import (
 from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.dynamics.base import initial_state
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.settings import StochasticSettings
-from bayesmargin.samplers.shared_chain import SharedChain, blocks_of
+from bayesmargin.samplers.sharing import SharedChain, blocks_of
 from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.targets.coordinates import n_positions
 from bayesmargin.targets.problem import Problem

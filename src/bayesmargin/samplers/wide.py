@@ -15,14 +15,13 @@ from bayesmargin.approximation.targets import PreparedTarget
 from bayesmargin.approximation.wide import WideAnchor
 from bayesmargin.approximation.wide_order import by_class, interleaved
 from bayesmargin.dynamics.base import State
-from bayesmargin.dynamics.thermostat import CentredThermostat
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.storage import DrawStore, Moments
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import TRACE_NAMES, Recorded, equally_weighted, record
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.settings import StochasticSettings
-from bayesmargin.samplers.wide_common import CommonPart
+from bayesmargin.samplers.sharing import CommonPart
 from bayesmargin.samplers.wide_watch import Watch
 from bayesmargin.targets.coordinates import fill_weights, positions_from
 from bayesmargin.targets.rows import Workspace
@@ -114,12 +113,11 @@ def recorder(
     common: CommonPart | None = None,
 ) -> Advance:
     """The loop of :func:`~bayesmargin.running.chains.record`; a draw at a time if ``common``."""
-    kick = 0.5 * dynamics.step if isinstance(dynamics, CentredThermostat) else 0.0
 
     def advance(positions: FloatArray, trace: FloatArray, thin: int) -> int:
         done = record(dynamics, prepared.target, state, work, rng, thin, positions, trace)
         if common is not None:
-            common.redraw(state.position, state.momentum, kick, rng)
+            common.redraw(dynamics, state, rng)
             positions[0] = state.position
         return int(done)
 

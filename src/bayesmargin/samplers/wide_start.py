@@ -22,6 +22,7 @@ from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.settings import StochasticSettings
+from bayesmargin.samplers.sharing import common_part
 from bayesmargin.samplers.wide import (
     TOGETHER,
     WideChain,
@@ -31,7 +32,6 @@ from bayesmargin.samplers.wide import (
     weights_by_class,
     wide_ensemble,
 )
-from bayesmargin.samplers.wide_common import common_part
 from bayesmargin.samplers.wide_watch import watch
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import workspace

@@ -7,11 +7,11 @@ import numpy as np
 
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.models.dpmnl.logit import update_logit
 from bayesmargin.models.dpmnl.parameters import (
     update_common,
     update_covariates,
     update_hyper,
-    update_logit,
     update_scales,
 )
 from bayesmargin.models.dpmnl.state import Experts, Hyper, empty_experts, grow, start_hyper

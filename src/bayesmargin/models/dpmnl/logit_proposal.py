@@ -22,7 +22,7 @@ from bayesmargin.foundation.compiling import inner_jit
 from bayesmargin.foundation.copying import copy_matrix
 from bayesmargin.foundation.linear_algebra import cholesky, dot, solve_lower, solve_lower_transposed
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.dpmnl.parameters import fill_precision, logit_energy
+from bayesmargin.models.dpmnl.logit import fill_precision, logit_energy
 from bayesmargin.models.dpmnl.state import Experts, fill_log_classes
 
 _ITERATIONS = 10

@@ -1,4 +1,4 @@
-r"""Updates of the parameters given the assignments: conjugate draws, slices, HMC.
+r"""Updates of the parameters given the assignments: conjugate draws and slices.
 
 Every positive parameter here is a log variance v with a normal prior and normal data,
 
@@ -13,7 +13,6 @@ import math
 import numpy as np
 
 from bayesmargin.foundation.compiling import inner_jit
-from bayesmargin.foundation.copying import copy_matrix
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.dpmnl.state import (
     CONCENTRATION_LOCATION,
@@ -21,9 +20,9 @@ from bayesmargin.models.dpmnl.state import (
     MEAN_SCALE,
     Experts,
     Hyper,
-    fill_log_classes,
     log_share,
 )
+from bayesmargin.priors.shared import redraw_mean
 
 _WIDTH, _STEPS_OUT = 5.0, 40
 _LOG_VARIANCE, _CONCENTRATION = 0, 1
@@ -115,117 +114,12 @@ def update_covariates(
 
 
 @inner_jit
-def logit_energy(
-    coefficients: FloatArray,
-    precision: FloatArray,
-    members: IntArray,
-    X: FloatArray,
-    labels: IntArray,
-    work: FloatArray,
-    gradient: FloatArray,
-) -> float:
-    """Negative log posterior of one logit model; its gradient goes into ``gradient``."""
-    features = X.shape[1]
-    energy = 0.0
-    for y in range(coefficients.shape[0]):
-        for j in range(features + 1):
-            value = precision[j] * coefficients[y, j]
-            gradient[y, j] = value
-            energy += 0.5 * value * coefficients[y, j]
-    for i in range(members.shape[0]):
-        d = members[i]
-        fill_log_classes(coefficients, X[d], work)
-        energy -= work[labels[d]]
-        for y in range(coefficients.shape[0]):
-            residual = math.exp(work[y]) - (1.0 if y == labels[d] else 0.0)
-            for j in range(features):
-                gradient[y, j] += residual * X[d, j]
-            gradient[y, features] += residual
-    return energy
-
-
-@inner_jit
-def fill_precision(experts: Experts, slot: int, precision: FloatArray) -> None:
-    """Prior precisions of the slopes and of the intercept of a component."""
-    precision[:] = math.exp(-experts.log_scale[slot, 1])
-    precision[precision.shape[0] - 1] = math.exp(-experts.log_scale[slot, 0])
-
-
-@inner_jit
-def update_logit(
-    rng: np.random.Generator,
-    slot: int,
-    members: IntArray,
-    X: FloatArray,
-    labels: IntArray,
-    experts: Experts,
-    step: float,
-    leapfrogs: int,
-) -> bool:
-    r"""HMC for intercepts and slopes, steps :math:`\epsilon/\sqrt{1/\text{prior} + n_k/4}`.
-
-    For the slopes of a column whose squares sum to more than n_k, as in a component far from the
-    centre, that sum takes its place: with longer steps no trajectory there would be accepted.
-    A trajectory takes half to three halves of a step at random: thirty steps of 0.2 are close to a
-    full turn, and with equal ones the model of few rows would come back to where it was.
-    """
-    step *= 0.5 + rng.random()
-    coefficients = experts.coefficients[slot]
-    features = X.shape[1]
-    precision, width = np.empty(features + 1), np.empty(features + 1)
-    fill_precision(experts, slot, precision)
-    for j in range(features + 1):
-        squares = 0.0
-        if j < features:
-            for i in range(members.shape[0]):
-                squares += X[members[i], j] ** 2
-        curvature = 0.25 * max(squares, float(members.shape[0]))
-        width[j] = step / math.sqrt(precision[j] + curvature)
-    previous, gradient = coefficients.copy(), np.empty_like(coefficients)
-    momentum = np.empty_like(coefficients)
-    kinetic = 0.0
-    for y in range(momentum.shape[0]):
-        for j in range(features + 1):
-            momentum[y, j] = rng.standard_normal()
-            kinetic += 0.5 * momentum[y, j] ** 2
-    work = np.empty(coefficients.shape[0])
-    energy = logit_energy(coefficients, precision, members, X, labels, work, gradient)
-    before = energy + kinetic
-    for turn in range(leapfrogs + 1):
-        half = 0.5 if turn in (0, leapfrogs) else 1.0
-        for y in range(momentum.shape[0]):
-            for j in range(features + 1):
-                momentum[y, j] -= half * width[j] * gradient[y, j]
-                if turn < leapfrogs:
-                    coefficients[y, j] += width[j] * momentum[y, j]
-        if turn < leapfrogs:
-            energy = logit_energy(coefficients, precision, members, X, labels, work, gradient)
-    kinetic = 0.0
-    for y in range(momentum.shape[0]):
-        for j in range(features + 1):
-            kinetic += 0.5 * momentum[y, j] ** 2
-    if math.log(rng.random()) < before - energy - kinetic:
-        return True
-    copy_matrix(previous, coefficients)
-    return False
-
-
-@inner_jit
 def update_common(rng: np.random.Generator, slot: int, experts: Experts) -> None:
-    """Means over the classes of intercepts and slopes, which no label says anything about.
-
-    Their law is that of the prior, independent of the differences between classes.
-    """
-    coefficients = experts.coefficients[slot]
-    classes, features = coefficients.shape[0], coefficients.shape[1] - 1
+    """Means over the classes of intercepts and slopes, which no label says anything about."""
+    features = experts.coefficients.shape[2] - 1
     for j in range(features + 1):
         spread = math.exp(0.5 * experts.log_scale[slot, 0 if j == features else 1])
-        total = 0.0
-        for y in range(classes):
-            total += coefficients[y, j]
-        shift = spread * rng.standard_normal() / math.sqrt(classes) - total / classes
-        for y in range(classes):
-            coefficients[y, j] += shift
+        redraw_mean(rng, experts.coefficients[slot], j, spread)
 
 
 @inner_jit

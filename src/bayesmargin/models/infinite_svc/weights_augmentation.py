@@ -14,7 +14,6 @@ The mean of the L vectors does not enter the hinge; it is redrawn from its prior
 for row-by-row Gibbs hardly moves it.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +32,7 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.experts import fill_scores
 from bayesmargin.models.infinite_svc.state import Hinge, Mixture, Rows
 from bayesmargin.models.infinite_svc.weights import ExpertScratch, update_expert
+from bayesmargin.priors.shared import redraw_mean
 
 _BLOCK = 32
 
@@ -110,19 +110,12 @@ def conditional(
     cholesky(precision)
 
 
-@inner_borrowing_jit
+@inner_jit
 def recentre(rng: np.random.Generator, weights: FloatArray, scale: float) -> None:
     """Redraw the mean of the L weight vectors, N(0, s^2/L), which the hinge cannot see."""
-    classes = weights.shape[0]
-    if classes == 1:
-        return
-    for j in range(weights.shape[1]):
-        mean = 0.0
-        for y in range(classes):
-            mean += weights[y, j]
-        shift = scale / math.sqrt(classes) * rng.standard_normal() - mean / classes
-        for y in range(classes):
-            weights[y, j] += shift
+    if weights.shape[0] > 1:
+        for j in range(weights.shape[1]):
+            redraw_mean(rng, weights, j, scale)
 
 
 @inner_jit

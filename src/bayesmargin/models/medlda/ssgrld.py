@@ -100,11 +100,10 @@ class Chain(MovingTopics):
         usual = self.mover.step
         self.mover.step = part * usual
         with np.errstate(over="ignore", invalid="ignore"):  # of weights that are refused then
-            coef = self.mover.before(self.coef)
-            require_bounded(coef, settings, n_total, usual)
-            gradient, totals = self._sample(documents, signs, chosen, coef, crew)
-            slope = coef / settings.prior_variance - inflation * gradient
-            self.coef = self.mover.after(coef, slope, self.generators[0])
+            require_bounded(self.coef, settings, n_total, usual)
+            gradient, totals = self._sample(documents, signs, chosen, self.coef, crew)
+            slope = self.coef / settings.prior_variance - inflation * gradient
+            self.coef = self.mover.after(self.coef, slope, self.generators[0])
         require_bounded(self.coef, settings, n_total, usual)
         self.mover.step = usual
         factor = 0.0

@@ -2,25 +2,31 @@ r"""Where classifier weights start, and how they move: subgradient Langevin or t
 
 Both take the stochastic subgradient of the energy
 :math:`g = \eta/s^2 - (D/B) \sum_d \bar g_d`, :math:`\bar g_d` the average over kept assignments of
-the subgradient of :math:`\log\psi_d`. A mover has two halves: :meth:`before` says at which weights
-the documents are sampled, :meth:`after` uses what came back.
+the subgradient of :math:`\log\psi_d`. Documents are sampled by threads or by a cluster, so a mover
+is handed the gradient, and gives it to the library's dynamics.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bayesmargin.dynamics.base import State, end_step
+from bayesmargin.dynamics.injection import Alike
+from bayesmargin.dynamics.langevin import Langevin
+from bayesmargin.dynamics.steps import Averaged, Constant, Unscaled, learn
+from bayesmargin.dynamics.thermostat import Bounded, CentredThermostat, Unbounded
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.hinges import LabelSetHinge
 from bayesmargin.models.medlda.settings import Settings
+from bayesmargin.targets.base import Full, Scratch
 
 _BEYOND = 100.0  # times the reach of documents: weights there have left every bounded region
 # The thermostat: its step and diffusion where weights have scales of their own; the largest kick,
 # in units of the spread of the momentum, and the largest heat that its friction takes notice of.
-_STRIDE, _DIFFUSION, _LARGEST_KICK, _MOST_HEAT = 0.7, 0.2, 5.0, 4.0
+_STRIDE, _DIFFUSION, _BOUNDS = 0.7, 0.2, Bounded(kick=5.0, heat=4.0)
 # Minibatches before it takes over: so many, or this share of those to come.
 GUIDED, _GUIDED_SHARE = 60.0, 0.4
 
@@ -73,6 +79,12 @@ def require_bounded(coef: FloatArray, settings: Settings, n_documents: float, st
         )
 
 
+def _scratch(gradient: FloatArray) -> Scratch:
+    """Work space of a step that is handed this gradient."""
+    flat = np.ascontiguousarray(gradient, dtype=float).ravel()
+    return Scratch(gradient=flat, data=flat, noise=np.empty(flat.size))
+
+
 @dataclass
 class LangevinMover:
     r""":math:`\eta \leftarrow \eta - \tfrac{h^2}{2} g + h \nu`; ``step`` is :math:`h^2`."""
@@ -92,36 +104,30 @@ class LangevinMover:
     def heat(self) -> None:
         """Langevin steps have no momentum, and so no heat."""
 
-    def before(self, coef: FloatArray) -> FloatArray:
-        """Weights at which the documents are sampled: the present ones."""
-        return coef
-
     def after(self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Weights after the step, from the subgradient of the energy."""
-        noise = math.sqrt(self.step) * rng.standard_normal(coef.shape)
-        return coef - 0.5 * self.step * gradient + noise
+        return langevin_step(coef, gradient, self.step, rng)
+
+
+def langevin_step(
+    coef: FloatArray, gradient: FloatArray, step: float, rng: np.random.Generator
+) -> FloatArray:
+    """Weights after a Langevin step of square ``step``."""
+    dynamics, unused = Langevin(Constant(math.sqrt(step)), Unscaled(), 1.0), np.zeros(coef.size)
+    state = State(coef.flatten(), unused, unused, unused, np.zeros(2, np.int64))
+    end_step(dynamics, state, Full(), _scratch(gradient), rng)
+    return state.position.reshape(coef.shape)
 
 
 @dataclass
 class ThermostatMover:
-    r"""Nose-Hoover thermostat: kick, drift, friction and noise, drift (one subgradient a step).
+    r"""The library's centred thermostat, for weights whose gradients come from documents.
 
-    .. math:: r \leftarrow r - h \sigma g, \qquad \eta \leftarrow \eta + \tfrac h2 \sigma r, \qquad
-              r \leftarrow e^{-h\xi/2} (e^{-h\xi/2} r + \sqrt{2 A h}\,\nu), \qquad
-              \eta \leftarrow \eta + \tfrac h2 \sigma r
-
-    ``step`` is :math:`h`, ``diffusion`` is :math:`A`; the friction :math:`\xi` follows
-    :math:`\overline{r^2} - 1` and absorbs the noise of the minibatches: it settles near
-    :math:`A + h \sigma^2 V/2` with :math:`V` their variance. ``warmth`` adds up the mean square of
+    ``step`` is its :math:`h`, ``diffusion`` its :math:`A`; ``warmth`` adds up the mean square of
     the momentum over ``beats`` steps.
 
-    A step that was given has :math:`\sigma = 1`. With :meth:`follow` every weight has a scale,
-
-    .. math:: \sigma_j = \overline{g_j^2}^{-1/2}, \qquad
-              \mathrm{E}\,g_j^2 = \mathrm{E}\,\partial_j^2 U + V_j,
-
-    so that no step is long for the curvature of the energy (its mean, by parts) nor for the noise.
-    The mean goes over all steps of the thermostat, later ones counting more, and settles. Such
+    A step that was given takes all weights alike. With :meth:`follow` every weight has a scale of
+    its own, :class:`~bayesmargin.dynamics.steps.Averaged` over all steps of the thermostat. Such
     steps are made for a chain at rest and would take long to get there; so the first ``guided``
     minibatches move by Langevin steps instead, and the thermostat takes over at the mean of
     the second half of these, whose draws are too wide.
@@ -151,10 +157,6 @@ class ThermostatMover:
             self.friction = self.diffusion
         self.guide.follow(settings, n_documents)
 
-    def before(self, coef: FloatArray) -> FloatArray:
-        """Weights at which the documents are sampled: the present ones."""
-        return coef
-
     def heat(self) -> float | None:
         """Mean square of the momentum since this was last asked: 1, unless the weights freeze."""
         if self.beats == 0:
@@ -171,54 +173,46 @@ class ThermostatMover:
     def after(self, coef: FloatArray, gradient: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Weights after the step, from the subgradient of the energy."""
         if self.guide is None:
-            return self._move(coef, gradient, 1.0, rng)
+            return self._move(coef, gradient, Unscaled(), Unbounded(), rng)
         self.spent += self.step / _STRIDE
+        guided = self.spent <= self.guided
         if self.spent > 0.5 * self.guided:
-            self._learn(coef, gradient)
-        if self.spent <= self.guided:
-            guide = replace(self.guide, step=self.guide.step * self.step / _STRIDE)
-            return guide.after(coef, gradient, rng)
+            self._remember(coef)
+        if guided:
+            if self.squares is not None:
+                learn(Averaged(), _scratch(gradient), 1.0, self.met - 1, self.squares.reshape(-1))
+            return langevin_step(coef, gradient, self.guide.step * self.step / _STRIDE, rng)
         if self.centre is not None:
             coef, self.centre = self.centre, None
-        assert self.squares is not None
-        return self._move(coef, gradient, 1.0 / np.sqrt(np.maximum(self.squares, 1e-300)), rng)
+        return self._move(coef, gradient, Averaged(), _BOUNDS, rng)
 
-    def _learn(self, coef: FloatArray, gradient: FloatArray) -> None:
-        """Average the squares of the gradients and, as long as they are guided, the weights."""
+    def _remember(self, coef: FloatArray) -> None:
+        """Count a gradient that scales are learned of; average the weights that were guided."""
         self.met += 1
         if self.squares is None:
-            self.squares, self.centre = gradient**2, coef
-        self.squares = self.squares + 2.0 / (self.met + 1.0) * (gradient**2 - self.squares)
+            self.squares, self.centre = np.zeros(coef.shape), coef
         if self.centre is not None:
             self.centre = self.centre + (coef - self.centre) / self.met
 
     def _move(
-        self, coef: FloatArray, gradient: FloatArray, scale: Any, rng: np.random.Generator
+        self,
+        coef: FloatArray,
+        gradient: FloatArray,
+        scaling: Any,
+        bounds: Any,
+        rng: np.random.Generator,
     ) -> FloatArray:
         if self.momentum is None or self.friction is None:
             raise RuntimeError("the thermostat was not started")
-        half, kick = 0.5 * self.step, self.step * scale * gradient
-        if self.guide is not None:  # nothing of the kind happens at rest, where kicks are about h
-            kick = np.clip(kick, -_LARGEST_KICK, _LARGEST_KICK)
-        self.momentum = self.momentum - kick
-        moved = coef + half * scale * self.momentum
-        self._feel()
-        damping = _damping(half * self.friction)
-        noise = math.sqrt(2.0 * self.diffusion * self.step) * rng.standard_normal(coef.shape)
-        self.momentum = damping * (damping * self.momentum + noise)
-        self.warmth, self.beats = self.warmth + self._feel(), self.beats + 1
-        return moved + half * scale * self.momentum
-
-    def _feel(self) -> float:
-        """Half a turn of the thermostat; returns the mean square of the momentum."""
-        assert self.momentum is not None
-        assert self.friction is not None
-        heat = float(np.mean(self.momentum**2))
-        most = math.inf if self.guide is None else _MOST_HEAT
-        self.friction += 0.5 * self.step * (min(heat, most) - 1.0)
-        return heat
-
-
-def _damping(power: float) -> float:
-    """``exp(-power)``; of a friction that has run away a large number instead of an error."""
-    return math.exp(min(-power, 700.0))
+        noise = Alike(math.sqrt(2.0 * self.diffusion * self.step))
+        dynamics = CentredThermostat(self.step, noise, scaling, bounds, 1.0)
+        squares = np.zeros(coef.shape) if self.squares is None else self.squares
+        momentum, moment = self.momentum.flatten(), squares.flatten()
+        clock = np.array([self.met - 1, 0])
+        state = State(coef.flatten(), momentum, np.array([self.friction]), moment, clock)
+        end_step(dynamics, state, Full(), _scratch(gradient), rng)
+        if self.squares is not None:
+            self.squares = moment.reshape(coef.shape)
+        self.momentum, self.friction = momentum.reshape(coef.shape), float(state.friction[0])
+        self.warmth, self.beats = self.warmth + float(np.mean(momentum**2)), self.beats + 1
+        return state.position.reshape(coef.shape)
