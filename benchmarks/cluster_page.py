@@ -1,4 +1,4 @@
-"""Put the measured tables into docs/guides/cluster.md.
+"""Put the measured tables into docs/mathematics/cluster.md.
 
     python benchmarks/cluster_page.py
 
@@ -16,7 +16,7 @@ from cost_model import FILE, Constants, extrapolated
 from options import no_options
 from reporting import RESULTS
 
-PAGE = Path(__file__).parent.parent / "docs" / "guides" / "cluster.md"
+PAGE = Path(__file__).parent.parent / "docs" / "mathematics" / "cluster.md"
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

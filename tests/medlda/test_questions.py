@@ -106,6 +106,18 @@ def test_words_come_from_the_vectorizer_that_counted_them():
     )
 
 
+def test_table_of_topics_names_the_class_that_each_speaks_for():
+    """Of two classes a negative weight speaks for the first one."""
+    counter = CountVectorizer()
+    X = counter.fit_transform(["moon tide moon", "goal team", "tide moon", "team goal goal"] * 10)
+    model = MedLDAClassifier(n_topics=2, n_chains=1, random_state=0)
+    table = model.fit(X, ["sky", "sport", "sky", "sport"] * 10).topic_table(counter, n=2)
+    named = {row["speaks for"]: set(row["words"].split()) for _, row in table.iterrows()}
+    assert named == {"sky": {"moon", "tide"}, "sport": {"goal", "team"}}
+    assert (table["weight"] > 0).all()
+    assert sorted(table.index) == [0, 1]
+
+
 def test_a_stream_does_not_change_its_number_of_topics_on_the_way():
     """It had gone on with the old one, and could not be loaded once it was saved."""
     X, y = np.eye(6, dtype=int), [0, 1] * 3

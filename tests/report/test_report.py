@@ -73,7 +73,8 @@ NAMES = ["binary", "several", "topics", "infinite", "principal", "dpmnl"]
 EXPECTED = {
     "binary": ["The strongest weights", "Reliability curve", "Confusion matrix", "Traces of"],
     "several": ["Weights of", "Curve of", "runner-up"],
-    "topics": ["Mean share of the words", "The most probable words", "words a topic spreads"],
+    "topics": ["Topics that share words lie close together", "Mean share of the words",
+               "The most probable words", "words a topic spreads"],
     "infinite": ["Posterior of the number of components", "Experts of the last draw",
                  "1 chain, 15 kept of 15 sweeps after burn-in"],
     "principal": ["first principal component", "of their variance"],

@@ -1,7 +1,7 @@
 r"""What the topics mean: top words, coherence, class pictures, held-out words."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,9 @@ from bayesmargin.inputs.names import names_of
 from bayesmargin.models.medlda.diagnostics import TopicDiagnostics, diagnose, topic_traces
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.posterior import TopicPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def top_words(topics: FloatArray, vocabulary: Any, n: int = 10) -> list[list[str]]:
@@ -176,6 +179,7 @@ class UnderstandingMixin:
 
     classes_: Any
     n_features_in_: int
+    coef_: FloatArray
     posterior_: list[TopicPosterior]
     transform: Any
     _first: list[TopicPosterior]
@@ -207,6 +211,40 @@ class UnderstandingMixin:
             numbers = [f"word{j}" for j in range(self.n_features_in_)]
             vocabulary = getattr(self, "feature_names_in_", numbers)
         return top_words(self.topics_, vocabulary, n)
+
+    def topic_table(self, vocabulary: Any = None, n: int = 10) -> "pd.DataFrame":
+        r"""What every topic is about and which class it speaks for, as a data frame.
+
+        A row a topic of the first chain: its ``n`` most probable words, the class for which its
+        weight :math:`\eta_{yk}` is largest, and that weight. Topics of a class stand together.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str, mapping of str to int, vectorizer, or None
+            As for :meth:`top_words`.
+        n : int
+            Number of words.
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import CountVectorizer
+        >>> from bayesmargin import MedLDAClassifier
+        >>> texts = ["crater tide moon tide", "sun nova star nova"] * 20
+        >>> counter = CountVectorizer()
+        >>> model = MedLDAClassifier(n_topics=2, random_state=0)
+        >>> model = model.fit(counter.fit_transform(texts), ["moon", "star"] * 20)
+        >>> model.topic_table(counter, n=1)[["speaks for", "words"]].to_numpy().tolist()
+        [['moon', 'tide'], ['star', 'nova']]
+        """
+        import pandas as pd
+
+        words = [" ".join(listed) for listed in self.top_words(vocabulary, n)]
+        weights = self.coef_ if len(self.coef_) > 1 else np.vstack([-self.coef_, self.coef_])
+        best = weights.argmax(axis=0)
+        columns = {"speaks for": np.asarray(self.classes_)[best], "weight": weights.max(axis=0)}
+        table = pd.DataFrame({**columns, "words": words})
+        table.index.name = "topic"
+        return table.iloc[np.lexsort((-weights.max(axis=0), best))].round({"weight": 1})
 
     def class_topics(self, X: Any, y: Any) -> FloatArray:
         """Mean topic proportions of the documents of every class (L, K)."""

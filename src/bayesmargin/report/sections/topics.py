@@ -1,4 +1,4 @@
-"""Topics: which class uses which, and the words of each."""
+"""Topics: their map, which class uses which, and the words of each."""
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bayesmargin.report.markup import (
     table,
     tag,
 )
+from bayesmargin.report.sections.topic_map import topic_map
 
 MOST_DOCUMENTS = 3000  # for the mean shares of classes
 MOST_TOPICS, MOST_CLASSES = 60, 40  # in the picture
@@ -28,25 +29,38 @@ WORDS = 12
 
 
 def write(context: Context) -> Markup | None:
-    """The class/topic map and the word lists."""
+    """The map of topics, that of classes and topics, and the word lists."""
     if context.kind != "topics":
         return None
     held = context.held_out
-    means = None
+    means = share = None
     if held is not None and held.truth is not None and len(held.known):
-        means = _class_shares(context, held)
-    parts = [_map(context, means) if means is not None else _weight_map(context)]
-    parts.append(_words(context, means))
-    return join(parts)
+        means, share = _class_shares(context, held)
+    weights = _weights(context)
+    users = (weights if means is None else np.nan_to_num(means)).argmax(axis=0)
+    return join(
+        [
+            topic_map(context, share, users),
+            _map(context, means) if means is not None else _weight_map(context, weights),
+            _words(context, means, weights),
+        ]
+    )
 
 
-def _class_shares(context: Context, held: HeldOut) -> FloatArray:
-    """Mean topic shares by class, from some of the held-out documents."""
+def _weights(context: Context) -> FloatArray:
+    """Weights of every class, (class, topic), of two classes as well."""
+    coef: FloatArray = context.estimator.coef_
+    return np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else coef
+
+
+def _class_shares(context: Context, held: HeldOut) -> tuple[FloatArray, FloatArray]:
+    """Mean topic shares by class and of all, from some of the held-out documents."""
     known = held.known
     if len(known) > MOST_DOCUMENTS:
         known = np.sort(np.random.default_rng(0).choice(known, MOST_DOCUMENTS, replace=False))
     shares = context.estimator.transform(held.take(known))
-    return class_topics(shares, held.truth[known], np.arange(len(context.class_names)))
+    means = class_topics(shares, held.truth[known], np.arange(len(context.class_names)))
+    return means, shares.mean(axis=0)
 
 
 def _order(strength: FloatArray) -> IntArray:
@@ -86,10 +100,7 @@ def _map(context: Context, means: FloatArray) -> Markup:
     return figure(chart, caption)
 
 
-def _weight_map(context: Context) -> Markup:
-    coef = context.estimator.coef_
-    if len(coef) == 1:
-        coef = np.vstack([-coef[0], coef[0]])
+def _weight_map(context: Context, coef: FloatArray) -> Markup:
     order = _order(np.abs(coef))
     part = coef[:MOST_CLASSES][:, order]
     names = context.class_names[: len(part)]
@@ -115,11 +126,8 @@ def _weight_map(context: Context) -> Markup:
     )
 
 
-def _words(context: Context, means: FloatArray | None) -> Markup:
+def _words(context: Context, means: FloatArray | None, coef: FloatArray) -> Markup:
     topics = context.topics[:LISTED]
-    coef = context.estimator.coef_
-    if len(coef) == 1:
-        coef = np.vstack([-coef[0], coef[0]])
     source = coef if means is None else np.nan_to_num(means)
     rows = []
     for k, topic in enumerate(topics):
