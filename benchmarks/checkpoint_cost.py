@@ -61,7 +61,7 @@ FITS: dict[str, tuple[Any, str, Any]] = {
         lambda: words(4000, 10_000),
     ),
     "infinite SVM": (
-        InfiniteSVC(n_chains=2, n_jobs=2, burn_in=1),
+        InfiniteSVC(n_chains=2, n_jobs=2, sampler__burn_in=1),
         "n_sweeps",
         lambda: table(20_000, 10),
     ),

@@ -68,10 +68,10 @@ def mixture(name: str, kind: str, seed: int, quick: bool) -> InfiniteSVC:
     search = MIXTURE if method == kind else CONTINUOUS
     own = method == "gibbs" and EXACT_MIXTURE in GRIDS[name]
     settings = {**LENGTH[name], **COMMON, **chosen(name, EXACT_MIXTURE if own else search)}
-    settings |= stochastic(name, search) if method != "gibbs" else {"inner_steps": 1}
+    settings |= stochastic(name, search) if method != "gibbs" else {"sampler__inner_steps": 1}
     if quick:
         settings["n_sweeps"] = 10
-    return InfiniteSVC(method=method, random_state=seed, **settings)
+    return InfiniteSVC(sampler=method, random_state=seed, **settings)
 
 
 def measure(model: Any, data: tuple[np.ndarray, ...]) -> dict[str, float]:

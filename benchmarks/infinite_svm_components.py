@@ -24,12 +24,18 @@ HEADER = ["weights sampler", "components", "standard error over seeds"]
 SAMPLERS = {
     "gibbs": ("gibbs (exact)", "gibbs", {}),
     "hmc": ("hmc (exact)", "hmc", {}),
-    "all": ("ssgnht (default: all rows)", "ssgnht", {"batch_size": None}),
-    "small": ("ssgnht, 16 rows a step", "ssgnht", {"batch_size": 16}),
+    "all": ("ssgnht (default: all rows)", "ssgnht", {"sampler__weights__batch_size": None}),
+    "small": ("ssgnht, 16 rows a step", "ssgnht", {"sampler__weights__batch_size": 16}),
 }
 SETTINGS = {
-    **{"C": 3.0, "prior_scale": 0.3, "scatter": 0.5, "split_merge": 0, "n_chains": 4},
-    **{"extra_degrees": 0, "prediction": "vote"},  # no link to probabilities is needed
+    **{
+        "C": 3.0,
+        "prior_scale": 0.3,
+        "components__scatter": 0.5,
+        "sampler__split_merge": 0,
+        "n_chains": 4,
+    },
+    **{"components__extra_degrees": 0, "prediction": "vote"},  # no link to probabilities is needed
 }
 
 
@@ -39,7 +45,7 @@ def measure(method: str, settings: dict[str, int | None], seeds: int, sweeps: in
     numbers = []
     for seed in range(seeds):
         model = InfiniteSVC(
-            method=method, n_sweeps=sweeps, n_draws=100, random_state=seed, **SETTINGS, **settings
+            sampler=method, n_sweeps=sweeps, n_draws=100, random_state=seed, **SETTINGS, **settings
         )
         numbers.append(float(np.mean(model.fit(X, y).n_components_)))
     return [float(np.mean(numbers)), float(np.std(numbers, ddof=1) / np.sqrt(seeds))]

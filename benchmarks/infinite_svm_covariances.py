@@ -59,7 +59,7 @@ def measure(kind: str, X: np.ndarray, y: np.ndarray, parts: int) -> list[float]:
             X, y, test_size=0.5, random_state=part, stratify=y
         )
         begin = time.process_time()
-        model = InfiniteSVC(covariance_type=kind, random_state=part).fit(train, labels)
+        model = InfiniteSVC(components=kind, random_state=part).fit(train, labels)
         seconds = time.process_time() - begin
         chances = model.predict_proba(test)
         right = 100 * float(np.mean(model.predict(test) == truth))
@@ -77,7 +77,7 @@ def main() -> None:
         for name in options.sets:
             X, y = SETS[name]()
             for kind in KINDS:  # compiles
-                InfiniteSVC(covariance_type=kind, n_sweeps=12, random_state=0).fit(X, y)
+                InfiniteSVC(components=kind, n_sweeps=12, random_state=0).fit(X, y)
             figures = [measure(kind, X, y, options.parts) for kind in KINDS]
             pairs = [value for pair in zip(*figures, strict=True) for value in pair]
             rows.append([name, len(X) // 2, X.shape[1], *pairs])

@@ -41,7 +41,7 @@ def timed(groups: int, seeds: int, data: Any) -> list[Any]:
     seconds, accuracy, components = [], [], []
     for seed in range(seeds):
         model = mixture("ijcnn1", "ssgnht", seed, quick=False)
-        model.set_params(groups=groups, n_jobs=-1, n_chains=1)
+        model.set_params(sampler__groups=groups, n_jobs=-1, n_chains=1)
         began = time.perf_counter()
         model.fit(X, y)
         seconds.append(time.perf_counter() - began)
@@ -56,7 +56,7 @@ def settled(groups: int, sweeps: int) -> list[Any]:
     """Long chains on two moons."""
     X, y = make_moons(400, noise=0.15, random_state=0)
     model = InfiniteSVC(
-        method="hmc", n_sweeps=sweeps, groups=groups, n_chains=CHAINS, prediction="vote",
+        sampler="hmc", n_sweeps=sweeps, sampler__groups=groups, n_chains=CHAINS, prediction="vote",
         random_state=0,
     )  # fmt: skip
     began = time.perf_counter()
@@ -77,7 +77,9 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     data = load("ijcnn1")
     for groups in GROUPS:  # kernels are compiled
-        InfiniteSVC(n_sweeps=12, groups=groups, n_jobs=-1).fit(data[0][::50], data[1][::50])
+        InfiniteSVC(n_sweeps=12, sampler__groups=groups, n_jobs=-1).fit(
+            data[0][::50], data[1][::50]
+        )
     table = [timed(groups, options.seeds, data) for groups in GROUPS]
     table += [settled(groups, options.sweeps) for groups in GROUPS]
     one, two = table[:2]

@@ -41,8 +41,9 @@ def main() -> None:
     for size in sizes:
         sweeps = max(3, min(30, 300_000 // size))
         model = InfiniteSVC(
-            n_clusters=CENTRES, n_sweeps=sweeps, n_draws=1, scatter=0.2, split_merge=0,
-            inner_steps=10, prediction="probability", random_state=0,
+            sampler__n_clusters=CENTRES, n_sweeps=sweeps, n_draws=1, components__scatter=0.2,
+            sampler__split_merge=0, sampler__inner_steps=10, prediction="probability",
+            random_state=0,
         ).fit(X[:size], y[:size])  # fmt: skip
         seconds = (model.timings_["assignments"] + model.timings_["weights"]) / sweeps
         rows.append([size, sweeps, seconds, 1e6 * seconds / size,

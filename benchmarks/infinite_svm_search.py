@@ -50,24 +50,38 @@ CHAIN_REPEATS = {"protein": 6, "ijcnn1": 1}
 #: Length of the chains, while searching and when measured; others were not searched.
 LENGTH: dict[str, dict[str, Any]] = {
     "protein": {"n_sweeps": 300, "n_draws": 25, "n_chains": 4},
-    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1, "inner_steps": 10},
+    "ijcnn1": {"n_sweeps": 40, "n_draws": 10, "n_chains": 1, "sampler__inner_steps": 10},
 }
 #: Classes are compared, which no link changes; Gaussians see what they see in the paper.
-COMMON = {"prediction": "probability", "covariates": True}
+COMMON = {"prediction": "probability", "components__covariates": True}
 #: Steps of the stochastic weights sampler in a sweep (few rows a component need few).
-STOCHASTIC: dict[str, dict[str, Any]] = {"protein": {"inner_steps": 1, "step": 0.2}}
+STOCHASTIC: dict[str, dict[str, Any]] = {
+    "protein": {"sampler__inner_steps": 1, "sampler__weights__step": 0.2}
+}
 #: Those that are tried on folds of training rows.
 STEPS: dict[str, list[dict[str, Any]]] = {
     "ijcnn1": [
-        {"inner_steps": 6, "step": 0.2, "batch_size": 64},
-        {"inner_steps": 3, "step": 0.4, "batch_size": 128},
-        {"inner_steps": 2, "step": 0.5, "batch_size": 128},
-        {"inner_steps": 1, "step": 0.5},
-        {"inner_steps": 1, "step": 1.0},
-        {"inner_steps": 1, "step": 1.4},
+        {
+            "sampler__inner_steps": 6,
+            "sampler__weights__step": 0.2,
+            "sampler__weights__batch_size": 64,
+        },
+        {
+            "sampler__inner_steps": 3,
+            "sampler__weights__step": 0.4,
+            "sampler__weights__batch_size": 128,
+        },
+        {
+            "sampler__inner_steps": 2,
+            "sampler__weights__step": 0.5,
+            "sampler__weights__batch_size": 128,
+        },
+        {"sampler__inner_steps": 1, "sampler__weights__step": 0.5},
+        {"sampler__inner_steps": 1, "sampler__weights__step": 1.0},
+        {"sampler__inner_steps": 1, "sampler__weights__step": 1.4},
     ],
 }
-EXACT = {"method": "gibbs", "inner_steps": 1}
+EXACT = {"sampler": "gibbs", "sampler__inner_steps": 1}
 #: What the search takes over of these: small batches are biased, and both samplers get the choice.
 SEARCHED: dict[str, dict[str, Any]] = {"protein": STOCHASTIC["protein"], "ijcnn1": {}}
 MIXTURES = MIXTURE, CONTINUOUS, EXACT_MIXTURE = "mixture", "continuous mixture", "exact mixture"
@@ -87,17 +101,20 @@ GRIDS: dict[str, dict[str, dict[str, list[Any]]]] = {
         },
         "RBF SVM": {"C": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0],
                     "gamma": [0.001, 0.003, 0.01, 0.03, 0.1, 0.3]},
-        MIXTURE: {"C": [1.0, 3.0, 10.0], "prior_scale": [0.3, 1.0], "scatter": [0.5, 1.0],
-                  "extra_degrees": [0, 20, 200], "split_merge": [0, 1]},
+        MIXTURE: {"C": [1.0, 3.0, 10.0], "prior_scale": [0.3, 1.0],
+                  "components__scatter": [0.5, 1.0], "components__extra_degrees": [0, 20, 200],
+                  "sampler__split_merge": [0, 1]},
     },
     "ijcnn1": {
         "logit": {"C": [0.01, 0.1, 1.0, 10.0]},
         "linear SVM": {"kind": ["ovr"], "C": [0.001, 0.01, 0.1, 1.0, 10.0]},
         "RBF SVM": {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.03, 0.1, 0.3, 1.0]},
-        MIXTURE: {"C": [1.0, 3.0], "n_clusters": [60, 120], "scatter": ["auto", 0.15, 10.0],
-                  "extra_degrees": [0, 400], "prior_scale": ["auto", 10.0]},
-        CONTINUOUS: {"C": [1.0, 3.0], "n_clusters": [60, 120], "extra_degrees": ["auto", 100],
-                     "covariates": ["continuous"], "n_sweeps": [20], "n_draws": [5]},
+        MIXTURE: {"C": [1.0, 3.0], "sampler__n_clusters": [60, 120],
+                  "components__scatter": ["auto", 0.15, 10.0],
+                  "components__extra_degrees": [0, 400], "prior_scale": ["auto", 10.0]},
+        CONTINUOUS: {"C": [1.0, 3.0], "sampler__n_clusters": [60, 120],
+                     "components__extra_degrees": ["auto", 100],
+                     "components__covariates": ["continuous"], "n_sweeps": [20], "n_draws": [5]},
     },
 }  # fmt: skip
 GRIDS["protein"][EXACT_MIXTURE] = GRIDS["protein"][MIXTURE]
@@ -167,7 +184,7 @@ def choose_chains(name: str, model: str, found: dict[str, Any]) -> dict[str, Any
 
 def rows_read(steps: dict[str, Any]) -> int:
     """Rows that a sweep's steps read for one expert; the first reads none."""
-    return int((steps["inner_steps"] - 1) * steps.get("batch_size", 0))
+    return int((steps["sampler__inner_steps"] - 1) * steps.get("sampler__weights__batch_size", 0))
 
 
 def cheapest(tried: list[dict[str, Any]]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ LEAST_WEIGHTS, LEAST_TOTAL = 8.0, 3.0
 def model_of(method: str, steps: int, seed: int) -> InfiniteSVC:
     """One chain of the mixture with so many steps, of default length and batches."""
     model = mixture("ijcnn1", method, seed, quick=False)
-    return model.set_params(n_chains=1, inner_steps=steps, step=None, batch_size=None)
+    return model.set_params(n_chains=1, sampler__weights=method, sampler__inner_steps=steps)
 
 
 def rung(method: str, steps: int, seeds: int, data: Any) -> dict[str, Any]:

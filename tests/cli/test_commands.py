@@ -240,7 +240,7 @@ def test_indicators_are_left_to_the_experts_of_an_infinite_svm(people, tmp_path)
     assert "told apart by 1 column of more than two values" in result.err
     assert load(tmp_path / "m").covariates == "auto"
     for value in (True, False):
-        word = f"covariates={value}".lower()
+        word = f"components__covariates={value}".lower()
         result = bayesmargin(*common, "-o", tmp_path / "m", "--set", word)
         assert load(tmp_path / "m").covariates is value
         assert "told apart by" not in result.err

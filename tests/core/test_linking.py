@@ -19,7 +19,7 @@ print(model.coef_.tobytes().hex())
 """,
     "infinite": """
 from bayesmargin import InfiniteSVC
-model = InfiniteSVC(random_state=3, n_draws=100, new_components="exact").fit(X, y)
+model = InfiniteSVC(random_state=3, n_draws=100, sampler__new_components="exact").fit(X, y)
 print(model.predict_proba(X).tobytes().hex())
 """,
     "dpmnl": """

@@ -2,13 +2,15 @@
 
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesmargin import BayesianLinearSVC, Checkpoint, DPMNLClassifier
+from bayesmargin import BayesianLinearSVC, Checkpoint, DPMNLClassifier, InfiniteSVC
 from bayesmargin.foundation.settings import MissingSettingError
 from bayesmargin.models.dpmnl import HMC, MixtureGibbs
+from bayesmargin.models.infinite_svc import GaussianComponents
 from bayesmargin.models.registry import MODELS
 from bayesmargin.samplers import SSGLD, SSGNHT, Sampler
 
@@ -17,7 +19,7 @@ each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 @each_model
 def test_no_estimator_has_more_than_fifteen_parameters(model):
-    if model.name in ("InfiniteSVC", "MedLDAClassifier"):
+    if model.name == "MedLDAClassifier":
         pytest.skip("their settings are still to be gathered")
     assert len(model.load()().get_params(deep=False)) <= 15
 
@@ -79,6 +81,32 @@ def test_names_of_before_are_taken_with_a_warning():
     assert model.sampler.burn_in == 9
 
 
+def test_names_of_before_of_the_infinite_svm_stand_in_two_objects():
+    with pytest.warns(DeprecationWarning, match="covariance_type is components__covariance"):
+        model = InfiniteSVC(
+            method="ssgld", step=0.3, batch_size=8, burn_in=2, joining=None, groups=3, scatter=0.5,
+            covariance_type="diag",
+        )  # fmt: skip
+    weights = SSGLD(step=0.3, batch_size=8)
+    assert model.sampler == MixtureGibbs(weights=weights, burn_in=2, joining=None, groups=3)
+    assert model.components == GaussianComponents(covariance="diag", scatter=0.5)
+    with pytest.warns(DeprecationWarning, match="method is sampler__weights"):
+        model.set_params(method="gibbs", step=None)  # which means nothing to it, as ever
+    assert model.sampler.weights == "gibbs"
+    assert model.sampler.groups == 3
+
+
+def test_a_grid_reaches_what_stands_in_objects():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    model = InfiniteSVC(n_sweeps=6, prediction="vote", random_state=0)
+    paths = {"components__scatter": [0.2, 1.0], "sampler__weights__step": [0.1]}
+    search = GridSearchCV(model, paths, cv=2).fit(X, y)
+    best = search.best_estimator_
+    assert best.components.scatter == search.best_params_["components__scatter"]
+    assert best.sampler.weights == SSGNHT(step=0.1)
+    assert model.components == "full"
+
+
 def test_stored_settings_of_before_are_read_without_a_word(tmp_path):
     stored = {"n_sweeps": 7, "burn_in": None, "n_auxiliary": 5, "split_merge": 5, "step": 0.2,
               "n_leapfrog": 30, "n_clusters": "auto", "checkpoint": None,
@@ -107,3 +135,5 @@ def test_what_nobody_reads_is_refused():
         DPMNLClassifier(sampler=MixtureGibbs(weights=SSGLD())).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match=r"joining='eager'.* sweeps of dpMNL read weights"):
         DPMNLClassifier(sampler=MixtureGibbs(joining="eager")).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="weights of an expert read step, batch_size alone"):
+        InfiniteSVC(sampler__weights__diffusion=3.0).fit([[0.0], [1.0]], [0, 1])

@@ -31,7 +31,7 @@ def test_scikit_learn_contract():
 @pytest.mark.parametrize("method", ["ssgnht", "ssgld", "hmc", "gibbs"])
 def test_local_experts_beat_one_line(moons, method):
     X, y = moons
-    model = InfiniteSVC(C=5.0, method=method, **QUICK).fit(X[:300], y[:300])
+    model = InfiniteSVC(C=5.0, sampler=method, **QUICK).fit(X[:300], y[:300])
     line = LogisticRegression().fit(X[:300], y[:300]).score(X[300:], y[300:])
     assert model.score(X[300:], y[300:]) > line + 0.03
 
@@ -61,7 +61,7 @@ def test_a_hard_hinge_gives_probabilities_too(rule, classes):
 def test_far_from_all_data_the_nearest_component_is_named():
     """Even where a new component is so much more probable that no other has any share left."""
     X, y = make_blobs(400, centers=[[-20.0], [20.0]], cluster_std=0.1, random_state=0)
-    model = InfiniteSVC(scatter=1e-3, **QUICK).fit(X, y)
+    model = InfiniteSVC(components__scatter=1e-3, **QUICK).fit(X, y)
     left, right = model.predict_component([[-20.0], [20.0]])
     assert left != right
     far = np.array([[-40.0], [-2000.0], [40.0], [2000.0]])
@@ -78,7 +78,13 @@ def test_equal_seeds_give_equal_results_whatever_the_threads(moons):
 def test_split_and_merge_find_the_clusters_from_one():
     X, truth = make_blobs(600, centers=6, n_features=3, cluster_std=0.4, random_state=4)
     y = truth % 2
-    model = InfiniteSVC(n_clusters=1, scatter=0.05, split_merge=5, n_sweeps=60, random_state=1)
+    model = InfiniteSVC(
+        sampler__n_clusters=1,
+        components__scatter=0.05,
+        sampler__split_merge=5,
+        n_sweeps=60,
+        random_state=1,
+    )
     model.fit(X, y)
     assert 5 <= np.median(model.n_components_) <= 9
     assert model.score(X, y) > 0.98
@@ -154,9 +160,9 @@ def _table_with_flags():
 def test_flags_can_be_kept_from_the_gaussians(tmp_path):
     """With them, every combination of flags is a component that no row leaves."""
     X, y = _table_with_flags()
-    frozen = InfiniteSVC(covariates=True, n_sweeps=100, random_state=0).fit(X, y)
+    frozen = InfiniteSVC(components__covariates=True, n_sweeps=100, random_state=0).fit(X, y)
     assert frozen.diagnostics_["moved"] == 0.0
-    model = InfiniteSVC(covariates="continuous", n_sweeps=100, random_state=0).fit(X, y)
+    model = InfiniteSVC(components__covariates="continuous", n_sweeps=100, random_state=0).fit(X, y)
     default = InfiniteSVC(n_sweeps=100, random_state=0).fit(X, y)
     np.testing.assert_array_equal(default.predict_proba(X), model.predict_proba(X))
     assert model.diagnostics_["moved"] > 0.01
@@ -171,8 +177,8 @@ def test_flags_can_be_kept_from_the_gaussians(tmp_path):
 def test_flags_alone_leave_nothing_to_the_gaussians():
     X, y = _table_with_flags()
     flags = X[:, [0, 2]]
-    first = InfiniteSVC(covariates="continuous", **QUICK).fit(flags, y)
-    second = InfiniteSVC(covariates=False, **QUICK).fit(flags, y)
+    first = InfiniteSVC(components__covariates="continuous", **QUICK).fit(flags, y)
+    second = InfiniteSVC(components__covariates=False, **QUICK).fit(flags, y)
     np.testing.assert_array_equal(first.predict_proba(flags), second.predict_proba(flags))
 
 
@@ -181,25 +187,29 @@ def test_columns_of_one_kind_are_all_seen_by_the_gaussians(moons):
     X, y = _table_with_flags()
     for rows, labels in ((X[:, [0, 2]], y), moons):
         default = InfiniteSVC(**QUICK).fit(rows, labels).predict_proba(rows)
-        every = InfiniteSVC(covariates=True, **QUICK).fit(rows, labels).predict_proba(rows)
+        every = (
+            InfiniteSVC(components__covariates=True, **QUICK).fit(rows, labels).predict_proba(rows)
+        )
         np.testing.assert_array_equal(default, every)
 
 
 def test_without_covariates_every_component_votes_by_size(moons):
     X, y = moons
-    model = InfiniteSVC(covariates=False, **QUICK).fit(X, y)
+    model = InfiniteSVC(components__covariates=False, **QUICK).fit(X, y)
     assert model.score(X, y) > 0.8
 
 
 def test_auxiliary_components_and_no_intercept(moons):
     X, y = moons
-    model = InfiniteSVC(C=5.0, new_components=3, fit_intercept=False, **QUICK).fit(X, y)
+    model = InfiniteSVC(C=5.0, sampler__new_components=3, fit_intercept=False, **QUICK).fit(X, y)
     assert model.score(X, y) > 0.9
 
 
 def test_works_in_a_grid_search_and_survives_pickling(moons):
     X, y = moons
-    search = GridSearchCV(InfiniteSVC(**QUICK), {"C": [0.01, 5.0]}, cv=2).fit(X, y)
+    search = GridSearchCV(
+        InfiniteSVC(**QUICK), {"C": [0.01, 5.0], "components__scatter": [0.3]}, cv=2
+    ).fit(X, y)
     assert search.best_params_["C"] == 5.0
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     assert np.array_equal(again.predict_proba(X), search.predict_proba(X))
@@ -208,14 +218,17 @@ def test_works_in_a_grid_search_and_survives_pickling(moons):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("C", 0.0), ("C", "big"), ("margin", -1.0), ("concentration", 0.0), ("method", "nuts"),
-        ("n_sweeps", 0), ("burn_in", 30), ("prediction", "best"), ("new_components", "prior"),
-        ("new_components", 0), ("scatter", -2.0), ("n_clusters", 0), ("split_merge", -1),
-        ("prior_scale", 0.0), ("step", 0.0), ("batch_size", 0), ("random_state", -3),
+        ("C", 0.0), ("C", "big"), ("margin", -1.0), ("concentration", 0.0), ("sampler", "nuts"),
+        ("n_sweeps", 0), ("sampler__burn_in", 30), ("prediction", "best"),
+        ("sampler__new_components", "prior"), ("sampler__new_components", 0),
+        ("components", "round"), ("components__scatter", -2.0), ("sampler__n_clusters", 0),
+        ("sampler__split_merge", -1), ("prior_scale", 0.0), ("sampler__weights__step", 0.0),
+        ("sampler__weights__batch_size", 0), ("sampler__weights__diffusion", 2.0),
+        ("random_state", -3),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_named(moons, name, value):
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match=name.split("__")[-1]):
         InfiniteSVC(**{**QUICK, name: value}).fit(*moons)
 
 

@@ -11,6 +11,7 @@ from bayesmargin.models.infinite_svc.coarseness import gentle_step
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import make_method
 from bayesmargin.models.infinite_svc.state import Hinge
+from bayesmargin.samplers import SSGNHT
 
 
 def _problem(n_rows, n_features, classes):
@@ -25,7 +26,8 @@ def test_the_default_step_does_not_cut_the_corners_of_few_rows(n_rows):
     design, labels = _problem(n_rows, 20, 3)
 
     def loss(name, step):
-        method = make_method(name, step, 1 if name == "gibbs" else 10, None)
+        weights = name if step is None else SSGNHT(step=step)
+        method = make_method(weights, 1 if name == "gibbs" else 10)
         draws = _draws((design, labels), method, 40_000, hinge=hinge)
         scores = np.einsum("tyj,dj->tdy", draws, design)
         own = scores[:, np.arange(n_rows), labels]
@@ -47,7 +49,7 @@ def test_the_jump_is_that_of_the_rows_in_whitened_coordinates(n_rows, classes):
     design *= 10.0 / 3.0 if n_rows > 3 else 1.0
     base = make_base(np.zeros(0), 1.0, 2.0, np.eye(0), 1.0, n_rows)
     rows = make_rows(np.zeros((n_rows, 0)), design, labels, base, hinge)
-    settings = Settings(hinge, make_method("ssgnht", None, 10, None))
+    settings = Settings(hinge, make_method("ssgnht", 10))
     chain = start_chain(
         np.random.default_rng(0), rows, base, settings, np.zeros(n_rows, int), classes, 1.0
     )
@@ -74,7 +76,7 @@ def test_sums_of_the_gaussians_make_the_same_metric(with_intercept):
         base = make_base(np.zeros(size), 1.0, size + 2.0, np.eye(size), 1.0, 60)
         rows = make_rows(covariates[:, :size], design, labels, base, hinge)
         assert rows.nested == (size == 5)
-        settings = Settings(hinge, make_method("ssgnht", None, 10, None))
+        settings = Settings(hinge, make_method("ssgnht", 10))
         rng = np.random.default_rng(0)
         chain = start_chain(rng, rows, base, settings, np.zeros(60, int), 2, 1.0)
         from_python(prepare_update)(0, chain.mixture)
@@ -86,7 +88,7 @@ def test_sums_of_the_gaussians_make_the_same_metric(with_intercept):
 
 def test_steps_are_shortened_by_default_only_and_never_below_a_fifth():
     step = from_python(gentle_step)
-    default, given = (make_method("ssgnht", h, 10, None) for h in (None, 0.1))
+    default, given = (make_method(SSGNHT(step=h), 10) for h in (None, 0.1))
     assert [step(0.1, default.kick, jump) for jump in (0.0, 3.0, 6.0, 100.0)] == pytest.approx(
         [0.1, 0.1, 0.05, 0.02]
     )

@@ -62,7 +62,7 @@ def test_default_sweeps_fall_with_rows_and_features():
 def test_burn_in_beyond_the_default_sweeps_is_refused():
     X, y = make_moons(4000, noise=0.2, random_state=0)
     with pytest.raises(ValueError, match=r"burn_in=250.*n_sweeps=250"):
-        InfiniteSVC(burn_in=250, random_state=0).fit(X, y)
+        InfiniteSVC(sampler__burn_in=250, random_state=0).fit(X, y)
 
 
 @pytest.mark.parametrize("model", [InfiniteSVC, DPMNLClassifier])
@@ -94,7 +94,7 @@ def one_hot_table():
 
 @pytest.mark.parametrize("n_chains", [1, 2])
 def test_a_chain_that_never_moves_is_not_certified(n_chains):
-    model = InfiniteSVC(n_sweeps=60, n_chains=n_chains, covariates=True, random_state=0)
+    model = InfiniteSVC(n_sweeps=60, n_chains=n_chains, components__covariates=True, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"no row changed its component in the 30 sweeps"):
         model.fit(*one_hot_table())
     found = model.diagnostics_
@@ -107,7 +107,7 @@ def test_a_chain_that_never_moves_is_not_certified(n_chains):
 
 @pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")
 def test_the_display_shows_no_rhat_of_rows_that_never_move(capsys):
-    model = InfiniteSVC(n_sweeps=60, covariates=True, random_state=0, verbose=1)
+    model = InfiniteSVC(n_sweeps=60, components__covariates=True, random_state=0, verbose=1)
     model.fit(*one_hot_table())
     shown = capsys.readouterr().err
     assert "60/60" in shown

@@ -18,7 +18,8 @@ MEAN_STRENGTH, SCATTER, EXTRA = 0.5, 0.3, 2
 def fitted():
     X, y = rows_of(3)
     model = InfiniteSVC(
-        covariance_type="diag", mean_strength=MEAN_STRENGTH, scatter=SCATTER, extra_degrees=EXTRA,
+        components="diag", components__mean_strength=MEAN_STRENGTH,
+        components__scatter=SCATTER, components__extra_degrees=EXTRA,
         **QUICK,
     )  # fmt: skip
     return model.fit(X, y), X, y
@@ -61,7 +62,7 @@ def test_many_columns_of_few_rows_find_components_that_full_covariances_do_not()
     )
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     models = {
-        kind: InfiniteSVC(covariance_type=kind, n_sweeps=60, random_state=0).fit(X, y)
+        kind: InfiniteSVC(components=kind, n_sweeps=60, random_state=0).fit(X, y)
         for kind in ("full", "diag")
     }
     components = {kind: model.n_components_.mean() for kind, model in models.items()}
@@ -72,7 +73,7 @@ def test_many_columns_of_few_rows_find_components_that_full_covariances_do_not()
 
 def test_rows_a_world_away_have_probabilities():
     X, y = rows_of(2)
-    model = InfiniteSVC(covariance_type="diag", n_sweeps=20, random_state=0).fit(X, y)
+    model = InfiniteSVC(components="diag", n_sweeps=20, random_state=0).fit(X, y)
     chances = model.predict_proba(np.vstack([X[:1] * 1e30, -X[:1] * 1e90]))
     assert np.isfinite(chances).all()
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
@@ -80,19 +81,24 @@ def test_rows_a_world_away_have_probabilities():
 
 def test_draws_do_not_depend_on_threads_or_on_a_checkpoint(tmp_path):
     X, y = rows_of(2)
-    settings = {"covariance_type": "diag", "n_sweeps": 20, "n_chains": 2, "groups": 2}
+    settings = {"components": "diag", "n_sweeps": 20, "n_chains": 2, "sampler__groups": 2}
     plain = InfiniteSVC(random_state=3, **settings).fit(X, y)
     other = InfiniteSVC(random_state=3, n_jobs=2, checkpoint=tmp_path / "fit", **settings)
     np.testing.assert_array_equal(plain.predict_proba(X), other.fit(X, y).predict_proba(X))
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"covariance_type": "tied"}, {"extra_degrees": -1}, {"extra_degrees": "many"}]
+    "wrong",
+    [
+        {"components": "tied"},
+        {"components__extra_degrees": -1},
+        {"components__extra_degrees": "many"},
+    ],
 )
 def test_wrong_settings_are_refused(wrong):
     X, y = rows_of(2)
     ((name, value),) = wrong.items()
-    with pytest.raises(ValueError, match=f"{name}={value!r}"):
+    with pytest.raises(ValueError, match=f"{name.split('__')[-1]}={value!r}"):
         InfiniteSVC(**wrong).fit(X, y)
 
 
@@ -106,5 +112,5 @@ def test_wide_rows_are_not_scattered():
     model = InfiniteSVC(n_sweeps=30, **settings).fit(X[:700], y[:700])
     assert model.n_components_.mean() < 10
     assert model.score(X[700:], y[700:]) > 0.8
-    loose = InfiniteSVC(n_sweeps=4, extra_degrees=0, **settings).fit(X[:700], y[:700])
+    loose = InfiniteSVC(n_sweeps=4, components__extra_degrees=0, **settings).fit(X[:700], y[:700])
     assert loose.n_components_.min() > 100

@@ -77,7 +77,9 @@ def test_slots_are_dealt_once():
 
 def test_rows_stay_in_their_group_during_a_sweep():
     X, y = make_blobs(600, centers=8, cluster_std=1.5, random_state=0)
-    model = InfiniteSVC(n_sweeps=4, groups=3, n_clusters=12, joining=None, random_state=0)
+    model = InfiniteSVC(
+        n_sweeps=4, sampler__groups=3, sampler__n_clusters=12, sampler__joining=None, random_state=0
+    )
     met = []
     honest = GroupedSweep.go_on
 
@@ -99,12 +101,12 @@ def test_rows_stay_in_their_group_during_a_sweep():
 @pytest.mark.parametrize("n_chains", [1, 2])
 def test_draws_do_not_depend_on_threads(n_chains):
     X, y = make_blobs(800, centers=6, cluster_std=2.0, random_state=0)
-    settings = {"n_sweeps": 20, "groups": 4, "n_chains": n_chains, "random_state": 0}
+    settings = {"n_sweeps": 20, "sampler__groups": 4, "n_chains": n_chains, "random_state": 0}
     alone = InfiniteSVC(**settings).fit(X, y % 3)
     beside = InfiniteSVC(**settings, n_jobs=4).fit(X, y % 3)
     assert np.array_equal(alone.predict_proba(X), beside.predict_proba(X))
     assert np.array_equal(alone.n_components_, beside.n_components_)
-    other = InfiniteSVC(**{**settings, "groups": 1}).fit(X, y % 3)
+    other = InfiniteSVC(**{**settings, "sampler__groups": 1}).fit(X, y % 3)
     assert not np.array_equal(alone.predict_proba(X), other.predict_proba(X))
 
 
@@ -121,4 +123,4 @@ def test_seconds_of_other_threads_count():
 
 def test_groups_must_be_a_count():
     with pytest.raises(ValueError, match="groups"):
-        InfiniteSVC(groups=0).fit([[0.0], [1.0]], [0, 1])
+        InfiniteSVC(sampler__groups=0).fit([[0.0], [1.0]], [0, 1])

@@ -53,7 +53,12 @@ def test_ctrl_c_in_burn_in_ends_the_fit_at_once(n_jobs):
 
 
 def test_ctrl_c_after_burn_in_keeps_the_draws():
-    settings = {"n_sweeps": 4000, "burn_in": 20, "n_draws": 200, "inner_steps": 10}
+    settings = {
+        "n_sweeps": 4000,
+        "sampler__burn_in": 20,
+        "n_draws": 200,
+        "sampler__inner_steps": 10,
+    }
     settings["random_state"] = 0
     display = Impatient(200)
     model = InfiniteSVC(**settings)

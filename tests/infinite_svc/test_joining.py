@@ -156,7 +156,9 @@ def test_number_of_components_finds_its_level_in_tens_of_sweeps(rows, sweeps):
     X, y = _groups(rows)
     numbers = {
         joining: [
-            InfiniteSVC(n_sweeps=sweeps, joining=joining, prediction="vote", random_state=seed)
+            InfiniteSVC(
+                n_sweeps=sweeps, sampler__joining=joining, prediction="vote", random_state=seed
+            )
             .fit(X, y)
             .n_components_.mean()
             for seed in range(4)
@@ -172,11 +174,13 @@ def test_a_chain_that_keeps_what_belongs_together_says_so():
     """A cloud cut in two by an unlucky start, where two Gaussians have nothing for themselves."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(5000, 12)), rng.integers(0, 2, 5000)
-    model = InfiniteSVC(C=0.01, n_clusters=2, n_sweeps=45, burn_in=5, random_state=0)
+    model = InfiniteSVC(
+        C=0.01, sampler__n_clusters=2, n_sweeps=45, sampler__burn_in=5, random_state=0
+    )
     with pytest.warns(
         ConvergenceWarning, match="more probable as one, by .* nats.*joining='eager'"
     ):
-        model.set_params(joining=None, split_merge=0).fit(X, y)
+        model.set_params(sampler__joining=None, sampler__split_merge=0).fit(X, y)
     assert model.diagnostics_["joining"] > 25.0
     assert model.diagnostics_.trustworthy is False
     assert "too MANY components" in str(model.diagnostics_)
@@ -184,4 +188,4 @@ def test_a_chain_that_keeps_what_belongs_together_says_so():
 
 def test_settings_that_do_not_exist_are_refused():
     with pytest.raises(ValueError, match="joining='greedy' is not allowed"):
-        InfiniteSVC(joining="greedy").fit([[0.0], [1.0]], [0, 1])
+        InfiniteSVC(sampler__joining="greedy").fit([[0.0], [1.0]], [0, 1])

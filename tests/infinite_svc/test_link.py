@@ -108,7 +108,12 @@ def test_new_rows_are_predicted_better(case):
     losses = []
     for seed in range(3):
         X, X_test, y, y_test = train_test_split(*data(), test_size=0.5, random_state=seed)
-        settings = {"C": cost, "n_sweeps": 100, "extra_degrees": 0, "covariates": True}
+        settings = {
+            "C": cost,
+            "n_sweeps": 100,
+            "components__extra_degrees": 0,
+            "components__covariates": True,
+        }
         model = InfiniteSVC(**settings, random_state=seed).fit(X, y)
         classes = model.predict(X_test)
         with_link = log_loss(y_test, model.predict_proba(X_test))
@@ -152,7 +157,7 @@ def test_the_default_takes_the_steps_that_wide_experts_need():
     X, X_test, y, y_test = train_test_split(X[:600], y[:600], test_size=0.5, random_state=0)
     loss = {}
     for steps in (10, "auto"):
-        settings = {"C": 3.0, "prediction": "probability", "covariates": True}
-        model = InfiniteSVC(inner_steps=steps, **settings, random_state=0)
+        settings = {"C": 3.0, "prediction": "probability", "components__covariates": True}
+        model = InfiniteSVC(sampler__inner_steps=steps, **settings, random_state=0)
         loss[steps] = log_loss(y_test, model.fit(X, y).predict_proba(X_test))
     assert loss["auto"] < 0.8 * loss[10]

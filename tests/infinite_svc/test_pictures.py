@@ -116,7 +116,12 @@ def test_rows_that_cannot_be_drawn(fitted, change, message):
 def lonely():
     """A model of one component."""
     X = np.random.default_rng(0).normal(size=(40, 2))
-    settings = {"n_clusters": 1, "concentration": 1e-6, "scatter": 2.0, "split_merge": 0}
+    settings = {
+        "sampler__n_clusters": 1,
+        "concentration": 1e-6,
+        "components__scatter": 2.0,
+        "sampler__split_merge": 0,
+    }
     model = InfiniteSVC(n_sweeps=20, random_state=0, **settings).fit(X, X[:, 0] > 0.0)
     return model, X, X[:, 0] > 0.0
 

@@ -35,7 +35,7 @@ def test_each_row_gets_the_answer_of_the_expert_that_rules_there(classes, interc
 def test_sizes_and_centres_are_those_of_the_rows(tmp_path):
     """The centre of a Gaussian is the mean of its rows, drawn to that of all by mean_strength."""
     X, y = rows_of(2)
-    model = InfiniteSVC(mean_strength=0.5, **QUICK).fit(X, y)
+    model = InfiniteSVC(components__mean_strength=0.5, **QUICK).fit(X, y)
     model.save(tmp_path / "model")
     labels, centre = model._labels[-1], X.mean(axis=0)
     for found in (model.experts(), load(tmp_path / "model").experts()):
@@ -50,7 +50,7 @@ def test_sizes_and_centres_are_those_of_the_rows(tmp_path):
 def test_features_that_a_gaussian_does_not_see(covariates, seen):
     X, y = rows_of(2)
     X[:, 1] = X[:, 1] > np.median(X[:, 1])
-    model = InfiniteSVC(covariates=covariates, **QUICK).fit(X, y)
+    model = InfiniteSVC(components__covariates=covariates, **QUICK).fit(X, y)
     for expert in model.experts(draw=0):
         assert np.flatnonzero(np.isfinite(expert.centre)).tolist() == seen
         assert np.isfinite(expert.coef).all()

@@ -34,8 +34,8 @@ def test_equal_seeds_give_equal_partitions():
 def _fit_from_one_component(X, proposals, seed):
     y = (X[:, 0] - X[:, 1] > 0.0).astype(int)
     return InfiniteSVC(
-        scatter=0.01, concentration=1e-6, n_clusters=1, n_sweeps=20, burn_in=15,
-        split_merge=proposals, random_state=seed,
+        components__scatter=0.01, concentration=1e-6, sampler__n_clusters=1, n_sweeps=20,
+        sampler__burn_in=15, sampler__split_merge=proposals, random_state=seed,
     ).fit(X, y)  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def test_ratio_is_weights_times_slope_of_the_energy(classes):
 def test_experts_of_two_moons_are_as_wide_as_their_law_says(method):
     """With metrics that followed the weights the stochastic methods had three quarters."""
     X, y = make_moons(200, noise=0.2, random_state=0)
-    model = InfiniteSVC(method=method, n_sweeps=8000, n_chains=2, random_state=0).fit(X, y)
+    model = InfiniteSVC(sampler=method, n_sweeps=8000, n_chains=2, random_state=0).fit(X, y)
     found = model.diagnostics_["experts"]
     assert found["error"] < 0.04
     assert abs(found["mean"] - 1.0) < 0.02 + 4.0 * found["error"]
@@ -121,12 +121,13 @@ def test_more_steps_in_a_sweep_let_exact_experts_settle(method):
 
     def far_from_one(**settings):
         model = InfiniteSVC(
-            concentration=1e-9, covariates=False, prior_scale=10.0, method=method, n_clusters=1,
-            n_sweeps=40, split_merge=0, joining=None, prediction="vote", random_state=0, **settings,
+            concentration=1e-9, components__covariates=False, prior_scale=10.0, sampler=method,
+            sampler__n_clusters=1, n_sweeps=40, sampler__split_merge=0, sampler__joining=None,
+            prediction="vote", random_state=0, **settings,
         )  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return abs(model.fit(X, y).diagnostics_["experts"]["mean"] - 1.0)
 
-    assert far_from_one(inner_steps=1) == far_from_one()
-    assert far_from_one(inner_steps=100) < 0.2 * far_from_one()
+    assert far_from_one(sampler__inner_steps=1) == far_from_one()
+    assert far_from_one(sampler__inner_steps=100) < 0.2 * far_from_one()

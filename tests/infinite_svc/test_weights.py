@@ -15,6 +15,7 @@ from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_sweep import update_experts
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
+from bayesmargin.models.mixtures.settings import weights_of
 
 HINGE = Hinge(1.0, 1.0)
 BINARY = (
@@ -52,6 +53,12 @@ def _draws(problem, method, number, seed=3, hinge=HINGE):
         chain.components.learning[0] = learning
         _run(method, chain.source, chain.mixture, part)
     return draws[number // 20 :]
+
+
+def weights_for(name, batch_size):
+    """Settings of a weights sampler, with its own batches where none are given."""
+    weights = weights_of(name)
+    return weights if batch_size is None else weights.set_params(batch_size=batch_size)
 
 
 def _error(values, batches=50):
@@ -110,7 +117,7 @@ def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not(n
 
     def contrasts(name, batch_size):
         steps = 1 if name == "gibbs" else 10
-        draws = _draws((design, labels), make_method(name, None, steps, batch_size), n_draws)
+        draws = _draws((design, labels), make_method(weights_for(name, batch_size), steps), n_draws)
         return draws - draws.mean(axis=1, keepdims=True)
 
     def spread(draws):
@@ -138,7 +145,7 @@ def test_what_the_classes_share_keeps_its_prior(name, batch_size):
     design = rng.normal(size=(200, 4))
     labels = (design @ rng.normal(size=(4, 3)) + rng.normal(size=(200, 3))).argmax(axis=1)
     steps = 1 if name == "gibbs" else 10
-    draws = _draws((design, labels), make_method(name, None, steps, batch_size), 8000)
+    draws = _draws((design, labels), make_method(weights_for(name, batch_size), steps), 8000)
     shared = draws.mean(axis=1)
     for power, truth in ((1, 0.0), (2, 1 / 3), (4, 1 / 3)):
         gap = np.abs((shared**power).mean(axis=0) - truth)
@@ -162,7 +169,7 @@ def test_narrow_directions_of_many_classes_are_not_too_wide():
     labels = (design @ rng.normal(size=(4, 10)) + rng.gumbel(size=(3000, 10))).argmax(axis=1)
 
     def draws(batch_size):
-        found = _draws((design, labels), make_method("ssgnht", None, 10, batch_size), 10_000)
+        found = _draws((design, labels), make_method(weights_for("ssgnht", batch_size), 10), 10_000)
         return (found - found.mean(axis=1, keepdims=True)).reshape(len(found), -1)[1500:]
 
     every_row = draws(3000)

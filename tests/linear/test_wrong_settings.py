@@ -28,7 +28,7 @@ def test_an_intercept_is_there_or_not(model, value):
 
 def test_covariates_are_there_or_not():
     with pytest.raises(ValueError, match=r"covariates='no' .* True, False, 'auto' or 'continuous'"):
-        InfiniteSVC(covariates="no").fit(X, y)
+        InfiniteSVC(components__covariates="no").fit(X, y)
 
 
 @pytest.mark.parametrize("model", [BayesianLinearSVC, InfiniteSVC, DPMNLClassifier])

@@ -95,8 +95,8 @@ MODELS = {
     "medlda, gibbs": lambda: medlda(method="gibbs", n_passes=6),
     "medlda, passive-aggressive": lambda: medlda(3, method="pa"),
     "infinite": infinite,
-    "infinite, three classes": lambda: infinite(3, concentration="learn", method="hmc"),
-    "infinite, no covariates": lambda: infinite(covariates=False, fit_intercept=False),
+    "infinite, three classes": lambda: infinite(3, concentration="learn", sampler="hmc"),
+    "infinite, no covariates": lambda: infinite(components__covariates=False, fit_intercept=False),
     "dpmnl": dpmnl,
 }
 

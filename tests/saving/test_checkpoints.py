@@ -161,7 +161,7 @@ FITS = {
     ),
     "infinite": (InfiniteSVC(n_sweeps=25, n_draws=4, n_chains=2), fitted.rows()),
     "infinite threads": (
-        InfiniteSVC(n_sweeps=12, n_draws=4, n_chains=3, n_jobs=2, method="hmc",
+        InfiniteSVC(n_sweeps=12, n_draws=4, n_chains=3, n_jobs=2, sampler="hmc",
                     concentration="learn"),
         fitted.rows(3),
     ),

@@ -39,17 +39,21 @@ def make_preparation(request: FitRequest, kind: str) -> Any:
 def told_covariates(estimator: Any, preparation: Any, X: Any) -> str | None:
     """Which columns of a table tell the components of an infinite SVM apart, if not all do."""
     of_table = getattr(preparation, "kind", None) == "columns"
-    if not of_table or getattr(estimator, "covariates", None) != "auto":
+    if not of_table or not hasattr(estimator, "components"):
         return None
     from bayesmargin.models.infinite_svc.columns import columns_of_gaussians
+    from bayesmargin.models.infinite_svc.components import components_of
     from bayesmargin.tables.table import count
 
+    if components_of(estimator.components).covariates != "auto":
+        return None
     columns = columns_of_gaussians("auto", X)
     if isinstance(columns, bool):
         return None
     return (
         f"Components are told apart by {count(len(columns), 'column')} of more than two values; "
-        "columns of 0 and 1 are left to their experts (--set covariates=true: by all columns)."
+        "columns of 0 and 1 are left to their experts (--set components__covariates=true: by all "
+        "columns)."
     )
 
 

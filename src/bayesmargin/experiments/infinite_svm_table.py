@@ -38,12 +38,21 @@ PRINTED = {
 COSTS = {"protein": (0.3, 1.0, 3.0), "ijcnn1": (3.0, 10.0)}
 # Of a longer search on training rows, benchmarks/infinite_svm_search.py.
 FIXED: dict[str, dict[str, Any]] = {
-    "protein": {"prior_scale": 1.0, "scatter": 0.5, "extra_degrees": 20, "split_merge": 0},
-    "ijcnn1": {"extra_degrees": 0, "covariates": True},
+    "protein": {
+        "prior_scale": 1.0,
+        "components__scatter": 0.5,
+        "components__extra_degrees": 20,
+        "sampler__split_merge": 0,
+    },
+    "ijcnn1": {"components__extra_degrees": 0, "components__covariates": True},
 }
 STOCHASTIC: dict[str, dict[str, Any]] = {
-    "protein": {"inner_steps": 1, "step": 0.2},
-    "ijcnn1": {"inner_steps": 6, "step": 0.2, "batch_size": 16},
+    "protein": {"sampler__inner_steps": 1, "sampler__weights__step": 0.2},
+    "ijcnn1": {
+        "sampler__inner_steps": 6,
+        "sampler__weights__step": 0.2,
+        "sampler__weights__batch_size": 16,
+    },
 }
 
 TEXT = (
@@ -124,7 +133,7 @@ def mixture(name: str, method: str, cost: float, seed: int, setup: Setup) -> Inf
     draws = {"protein": 25, "ijcnn1": 10}[name]
     settings = FIXED[name] | (STOCHASTIC[name] if method == "ssgnht" else {})
     return InfiniteSVC(
-        method=method,
+        sampler=method,
         C=cost,
         n_sweeps=long,
         n_draws=min(draws, long // 3),

@@ -123,7 +123,7 @@ _ENTRIES = (
         summary="A mixture of linear max-margin experts, each responsible for a part of the "
         "feature space; the data choose how many there are.",
         report="infinite",
-        flags={**_USUAL, "sampler": "method"},
+        flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.infinite_svc.settings:check_settings",
         saved=f"{_SAVED}.infinite_svc",
     ),

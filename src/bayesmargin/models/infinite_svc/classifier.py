@@ -1,17 +1,20 @@
 r"""The infinite SVM with the interface of scikit-learn."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.threads import n_threads, pool_for, run_chains
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.infinite_svc.answers import InfiniteSVCAnswers
+from bayesmargin.models.infinite_svc.components import components_of
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
 from bayesmargin.models.infinite_svc.link import learn_link
-from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings
+from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings, sampler_of_experts
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled
@@ -40,65 +43,26 @@ class InfiniteSVC(InfiniteSVCAnswers):
         Concentration :math:`\alpha_0`; "learn" samples it under a Gamma(1, 1) prior.
     C, margin : float
         Weight and margin of the hinge, as in :class:`BayesianLinearSVC`.
-    method : {"ssgnht", "ssgld", "hmc", "gibbs"}
-        How the experts' weights are sampled: stochastic subgradient thermostats or Langevin steps
-        with control variates, or the exact samplers HMC and augmentation Gibbs.
     n_sweeps : int or "auto"
         Sweeps over all rows; the chain starts from k-means. "auto": a million visits to rows (fewer
         with more than ten features), at least 100 sweeps and at most 2000.
-    burn_in : int or None
-        Sweeps not used; None: half of them.
     n_draws : int
         Draws kept from each chain for prediction, evenly spaced after burn-in.
     prior_scale : float or "auto"
         Prior standard deviation s of every weight, on standardised features; "auto":
         :math:`1/\sqrt{\text{scatter}}`, which lets an expert turn within its component.
-    covariates : bool, "auto" or "continuous"
-        Whether components have Gaussian features. Without them a new row says nothing about its
-        component, and every component votes by its size. "continuous": Gaussians of the columns
-        with more than two values only, since each combination of 0/1 columns would otherwise be a
-        component that no row can leave; experts see all columns. "auto": the same where there are
-        columns of both kinds, else Gaussians of all columns.
-    covariance_type : {"full", "diag"}
-        Gaussians with any covariance, or with independent columns, whose density takes p operations
-        instead of :math:`p^2/2`. "full" is mostly the better classifier; "diag" is worth a try
-        where it finds a single component.
-    scatter : float or "auto"
-        Prior mean of a component's variance, in units of the variance of the data; "auto": half
-        of the variance within the k-means clusters that the chain starts from.
-    mean_strength : float
-        :math:`\kappa_0`: how strongly the base measure holds the components' means.
-    extra_degrees : int or "auto"
-        :math:`\nu_0 - p - 2`: how strongly it holds their covariances (p = 1 for each column of a
-        "diag"). "auto": p from ten columns on, less for fewer, 0 up to five and for "diag".
-    n_clusters : int or "auto"
-        Clusters of the k-means start; "auto": a quarter of the square root of the number of rows,
-        at most 100.
-    new_components : "exact" or int
-        Exact integral and exact draw for new components (Neal's Algorithm 2), or the number of
-        auxiliary components of Algorithm 8. Both target the same posterior.
-    split_merge : int
-        Split or merge proposals in a sweep.
-    groups : int
-        Groups of components that a sweep visits side by side, in threads of ``n_jobs``. A row moves
-        within its group, and groups are drawn anew for every sweep, which leaves the posterior as
-        it is (:mod:`bayesmargin.models.infinite_svc.groups`). For many rows on several cores.
-    joining : {"cautious", "eager"} or None
-        Whether components that are more probable as one are joined in the first ten sweeps (or
-        the first half of burn-in). "cautious": where experts lose next to nothing; "eager":
-        wherever the posterior gains, which may classify worse; None: by merge proposals alone.
-    inner_steps : int or "auto"
-        Steps of the weights in a sweep: of the stochastic methods, passes of "gibbs", trajectories
-        of "hmc". "auto": 6000 divided by the sweeps, from 10 to 100, but 10 in the sweeps that may
-        join components; for the exact methods 1.
-    batch_size : int or None
-        Rows of a component in a step of theirs. None: all of up to 256 rows, then
-        :math:`16\sqrt{n_k}`, and with more than five classes a fifth of that for every class, which
-        keeps the noise of the gradient small in components of any size. Small batches are faster
-        and biased: they find too many components.
-    step : float or None
-        Step size of these methods and of HMC in whitened coordinates; None: 0.2, for "ssgnht" 0.1
-        and down to 0.02 in components where single rows bend the energy much.
+    components : {"full", "diag"} or GaussianComponents
+        What tells components apart: Gaussians with any covariance or with independent columns, or
+        settings of them, such as ``GaussianComponents(covariates="continuous", scatter=0.5)``.
+    sampler : {"ssgnht", "ssgld", "hmc", "gibbs"} or MixtureGibbs
+        How the experts' weights are sampled: stochastic subgradient thermostats or Langevin steps
+        with control variates, or the exact samplers HMC and augmentation Gibbs; or settings of
+        whole sweeps, such as ``MixtureGibbs(weights=SSGNHT(step=0.1), burn_in=50)``. A step that
+        is left out is 0.2 in whitened coordinates, for "ssgnht" 0.1 and down to 0.02 in components
+        where single rows bend the energy much. A batch that is left out are all of up to 256 rows
+        of a component, then :math:`16\sqrt{n_k}`, and with more than five classes a fifth of that
+        for every class, which keeps the noise of the gradient small in components of any size;
+        small batches are faster and biased: they find too many components.
     fit_intercept : bool
         Whether every expert has an intercept (with the prior of the other weights).
     prediction : {"calibrated", "probability", "vote", "score", "hard", "gibbs"}
@@ -117,14 +81,14 @@ class InfiniteSVC(InfiniteSVCAnswers):
         :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
         bit by bit. Removed when the fit is complete.
     **more
-        Settings inside objects by paths, such as ``checkpoint__every``.
+        Settings inside objects by paths, such as ``components__scatter``.
     verbose : int
         1 shows how the chains go: a live bar in a terminal or notebook, a few lines in a log.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    n_components_ : array of shape (n_chains, n_sweeps - burn_in)
+    n_components_ : array of shape (n_chains, sweeps after burn-in)
         Posterior draws of the number of components.
     concentration_ : array of the same shape
         Posterior draws of the concentration (constant unless it is learned).
@@ -151,29 +115,41 @@ class InfiniteSVC(InfiniteSVCAnswers):
     (100, 2)
     """
 
+    short_forms: ClassVar[ShortForms] = {
+        **InfiniteSVCAnswers.short_forms,
+        "components": components_of,
+        "sampler": sampler_of_experts,
+    }
+    former_names: ClassVar[Mapping[str, str]] = {
+        **InfiniteSVCAnswers.former_names,
+        "method": "sampler__weights",
+        "step": "sampler__weights__step",
+        "batch_size": "sampler__weights__batch_size",
+        "inner_steps": "sampler__inner_steps",
+        "burn_in": "sampler__burn_in",
+        "n_clusters": "sampler__n_clusters",
+        "new_components": "sampler__new_components",
+        "split_merge": "sampler__split_merge",
+        "groups": "sampler__groups",
+        "joining": "sampler__joining",
+        "covariates": "components__covariates",
+        "covariance_type": "components__covariance",
+        "scatter": "components__scatter",
+        "mean_strength": "components__mean_strength",
+        "extra_degrees": "components__extra_degrees",
+    }
+
     def __init__(
         self,
         concentration: float | str = 1.0,
         C: float = 1.0,
         margin: float = 1.0,
-        method: str = "ssgnht",
+        *,
         n_sweeps: int | str = "auto",
-        burn_in: int | None = None,
         n_draws: int = 25,
         prior_scale: float | str = "auto",
-        covariates: bool | str = "auto",
-        covariance_type: str = "full",
-        scatter: float | str = "auto",
-        mean_strength: float = 0.1,
-        extra_degrees: int | str = "auto",
-        n_clusters: int | str = "auto",
-        new_components: int | str = "exact",
-        split_merge: int = 1,
-        groups: int = 1,
-        joining: str | None = "cautious",
-        inner_steps: int | str = "auto",
-        batch_size: int | None = None,
-        step: float | None = None,
+        components: Any = "full",
+        sampler: Any = "ssgnht",
         fit_intercept: bool = True,
         prediction: str = CALIBRATED,
         n_chains: int = 1,
@@ -186,24 +162,11 @@ class InfiniteSVC(InfiniteSVCAnswers):
         self.concentration = concentration
         self.C = C
         self.margin = margin
-        self.method = method
         self.n_sweeps = n_sweeps
-        self.burn_in = burn_in
         self.n_draws = n_draws
         self.prior_scale = prior_scale
-        self.covariates = covariates
-        self.covariance_type = covariance_type
-        self.scatter = scatter
-        self.mean_strength = mean_strength
-        self.extra_degrees = extra_degrees
-        self.n_clusters = n_clusters
-        self.new_components = new_components
-        self.split_merge = split_merge
-        self.groups = groups
-        self.joining = joining
-        self.inner_steps = inner_steps
-        self.batch_size = batch_size
-        self.step = step
+        self.components = components
+        self.sampler = sampler
         self.fit_intercept = fit_intercept
         self.prediction = prediction
         self.n_chains = n_chains
@@ -227,15 +190,15 @@ class InfiniteSVC(InfiniteSVCAnswers):
         y : array of shape (n_samples,)
             Class labels.
         """
-        check_settings(self)
+        plan = check_settings(self)
         with all_or_nothing(self):
             X, y, labels = self._read_training(X, y)
             workers = 1 if self.n_jobs is None else n_threads(self.n_jobs, self.n_chains)
             with self._checkpointing(X, y) as checkpoint:
                 *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
-                problem = make_problem(self, X, labels, shared)
+                problem = make_problem(plan, X, labels, shared)
                 pages = ChainBook(checkpoint, self.n_chains).pages
-                parts = self.groups * self.n_chains if self.groups > 1 else 1
+                parts = plan.groups * self.n_chains if plan.groups > 1 else 1
                 threads = pool_for(parts, self.n_jobs)
                 with progress_for(self.verbose) as progress, threads as pool:
                     rows = watched(self.classes_)
@@ -255,7 +218,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
             of = f" of {len(recorders)} of {self.n_chains} chains" if few else ""
             warn_of_interrupt(sweeps, problem.n_sweeps, "sweeps", of)
             return self
-        remedy = "increase n_sweeps" if self.joining == "eager" else "joining='eager' joins them"
+        remedy = "increase n_sweeps" if plan.joining == "eager" else "joining='eager' joins them"
         warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1], remedy)
         return self
 

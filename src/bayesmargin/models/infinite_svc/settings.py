@@ -1,7 +1,9 @@
 """From the parameters of the estimator to checked settings of a chain."""
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from bayesmargin.foundation.arguments import (
     require_choice,
@@ -9,24 +11,32 @@ from bayesmargin.foundation.arguments import (
     require_flag,
     require_given,
     require_jobs,
-    require_positive,
 )
+from bayesmargin.foundation.settings import require_only
 from bayesmargin.models.infinite_svc.births import EXACT
+from bayesmargin.models.infinite_svc.components import components_of
 from bayesmargin.models.infinite_svc.prediction import RULES
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_langevin import Langevin
 from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 from bayesmargin.models.mixtures.classifier import check_sweeps
+from bayesmargin.models.mixtures.settings import HMC, MixtureGibbs, sampler_of, weights_of
+from bayesmargin.samplers.augmentation import AugmentationGibbs
+from bayesmargin.samplers.langevin import SSGLD
+from bayesmargin.samplers.thermostat import SSGNHT
 
 CALIBRATED = "calibrated"  # the rule "probability", then a link
 PREDICTIONS = (CALIBRATED, *RULES)
-JOINING = ("cautious", "eager")
-COVARIANCES = ("full", "diag")
-STOCHASTIC = ("ssgnht", "ssgld")
-METHODS = (*STOCHASTIC, "hmc", "gibbs")
+_READ: Mapping[type, Sequence[str]] = {  # what experts read of the settings of a sampler
+    SSGNHT: ("step", "batch_size"),
+    SSGLD: ("step", "batch_size"),
+    HMC: ("step", "n_leapfrog"),
+    AugmentationGibbs: (),
+}
 _LEAPFROG_STEPS = 8
 _STEP, _KICK = 0.1, 0.3  # default step of the thermostat, and the kick of a row that shortens it
+_LONG_STEP = 0.2  # of the others
 # Sweeps of a fit unless told otherwise: those that a second or two allows.
 FEWEST_SWEEPS, MOST_SWEEPS = 100, 2000
 _VISITS = 1e6
@@ -34,8 +44,34 @@ _VISITS = 1e6
 _STEPS, FEWEST_STEPS, MOST_STEPS = 6000, 10, 100
 
 
-def make_method(name: str, step: float | None, inner_steps: int, batch_size: int | None) -> Any:
-    """Weights sampler of the given name; None takes its own default step or batch.
+class Plan(NamedTuple):
+    """Checked settings of a fit, all beside each other."""
+
+    concentration: float | str
+    C: float
+    margin: float
+    n_sweeps: int | str
+    n_draws: int
+    prior_scale: float | str
+    fit_intercept: bool
+    prediction: str
+    covariates: bool | str
+    covariance_type: str
+    scatter: float | str
+    mean_strength: float
+    extra_degrees: int | str
+    weights: Any
+    inner_steps: int | str
+    burn_in: int | None
+    n_clusters: int | str
+    new_components: int | str
+    split_merge: int
+    joining: str | None
+    groups: int
+
+
+def make_method(weights: Any, inner_steps: int) -> Any:
+    """Weights sampler of such settings, or of a name; what is left out there has its default.
 
     The exact ones make ``inner_steps`` passes or trajectories.
 
@@ -45,34 +81,32 @@ def make_method(name: str, step: float | None, inner_steps: int, batch_size: int
     and shorter still where one row changes the force by much (:mod:`.coarseness`). A step that is
     given is taken as it is.
     """
-    rows = 0 if batch_size is None else batch_size
-    if name == "ssgnht":
-        if step is None:
-            return Thermostat(_STEP, inner_steps, rows, 1.0, _KICK)
-        return Thermostat(step, inner_steps, rows, 1.0)
-    if name == "ssgld":
-        return Langevin(0.2 if step is None else step, inner_steps, rows)
-    if name == "hmc":
-        return Hamiltonian(0.2 if step is None else step, _LEAPFROG_STEPS, inner_steps)
+    weights = weights_of(weights)
+    if isinstance(weights, SSGNHT):
+        if weights.step is None:
+            return Thermostat(_STEP, inner_steps, weights.batch_size or 0, 1.0, _KICK)
+        return Thermostat(weights.step, inner_steps, weights.batch_size or 0, 1.0)
+    if isinstance(weights, SSGLD):
+        return Langevin(weights.step or _LONG_STEP, inner_steps, weights.batch_size or 0)
+    if isinstance(weights, HMC):
+        leapfrogs = weights.n_leapfrog or _LEAPFROG_STEPS
+        return Hamiltonian(weights.step or _LONG_STEP, leapfrogs, inner_steps)
     return Augmentation(inner_steps)
 
 
-def make_methods(estimator: Any, sweeps: int) -> tuple[Any, Any]:
+def make_methods(plan: Any, sweeps: int) -> tuple[Any, Any]:
     """Weights samplers of the first sweeps and of the rest; the first None: no other one.
 
     Experts that fit a wrong partition well stand in the way of its splits, so while the partition
     is being found they take few steps, unless their number is given.
     """
-
-    def method(steps: int) -> Any:
-        return make_method(estimator.method, estimator.step, steps, estimator.batch_size)
-
-    if estimator.inner_steps != "auto":
-        return None, method(int(estimator.inner_steps))
-    if estimator.method not in STOCHASTIC:
-        return None, method(1)
+    if plan.inner_steps != "auto":
+        return None, make_method(plan.weights, int(plan.inner_steps))
+    if not isinstance(plan.weights, SSGNHT | SSGLD):
+        return None, make_method(plan.weights, 1)
     steps = default_steps(sweeps)
-    return None if steps == FEWEST_STEPS else method(FEWEST_STEPS), method(steps)
+    early = None if steps == FEWEST_STEPS else make_method(plan.weights, FEWEST_STEPS)
+    return early, make_method(plan.weights, steps)
 
 
 def default_sweeps(rows: int, features: int, covariance_type: str = "full") -> int:
@@ -140,47 +174,53 @@ def make_caution(joining: str | None, classes: int, columns: int) -> float | Non
     return math.inf if joining == "eager" else float(vectors * columns)
 
 
-def make_scheme(new_components: Any) -> int:
+def make_scheme(new_components: int | str) -> int:
     """Code of the way new components are born: "exact" or the number of auxiliary ones."""
-    if isinstance(new_components, str) and new_components == "exact":
-        return EXACT
-    if isinstance(new_components, str):
-        raise ValueError(
-            f'new_components={new_components!r} is not allowed: pass "exact" or the number of '
-            "auxiliary components of Algorithm 8"
-        )
-    require_count("new_components", new_components, 1)
-    return int(new_components)
+    return EXACT if new_components == "exact" else int(new_components)
 
 
-def check_settings(estimator: Any) -> None:
-    """Raise a clear error for the first parameter that makes no sense."""
-    for name in ("C", "margin", "mean_strength"):
-        require_given(**{name: getattr(estimator, name)})
-    for name in ("scatter", "prior_scale"):
-        if getattr(estimator, name) != "auto":
-            require_given(**{name: getattr(estimator, name)})
+def sampler_of_experts(value: Any) -> MixtureGibbs:
+    """Settings of the sweeps, the sampler of the experts' weights named among them."""
+    found = sampler_of(value)
+    return found if found.weights is not None else replace(found, weights="ssgnht")
+
+
+def check_settings(estimator: Any) -> Plan:
+    """The plan of a fit, or a clear error for the first parameter that makes no sense."""
+    components = components_of(estimator.components)
+    sampler = sampler_of_experts(estimator.sampler).completed("ssgnht", "exact", 1)
+    require_only(sampler.weights, _READ[type(sampler.weights)], "the weights of an expert")
+    require_given(C=estimator.C, margin=estimator.margin)
+    if estimator.prior_scale != "auto":
+        require_given(prior_scale=estimator.prior_scale)
     if estimator.concentration != "learn":
         require_given(concentration=estimator.concentration)
-    if estimator.step is not None:
-        require_positive(step=estimator.step)
-    if estimator.batch_size is not None:
-        require_count("batch_size", estimator.batch_size, 1)
-    require_choice("method", estimator.method, METHODS)
-    if estimator.joining is not None:
-        require_choice("joining", estimator.joining, JOINING)
     require_choice("prediction", estimator.prediction, PREDICTIONS)
-    require_choice("covariance_type", estimator.covariance_type, COVARIANCES)
-    for name, least in (
-        ("n_draws", 1), ("n_chains", 1), ("split_merge", 0), ("groups", 1),
-    ):  # fmt: skip
-        require_count(name, getattr(estimator, name), least)
-    if estimator.extra_degrees != "auto":
-        require_count("extra_degrees", estimator.extra_degrees, 0)
-    if estimator.inner_steps != "auto":
-        require_count("inner_steps", estimator.inner_steps, 1)
+    require_count("n_draws", estimator.n_draws, 1)
+    require_count("n_chains", estimator.n_chains, 1)
     require_flag("fit_intercept", estimator.fit_intercept)
-    require_flag("covariates", estimator.covariates, "auto", "continuous")
     require_jobs(estimator.n_jobs)
-    check_sweeps(estimator.n_sweeps, estimator.burn_in, MOST_SWEEPS)
-    make_scheme(estimator.new_components)
+    check_sweeps(estimator.n_sweeps, sampler.burn_in, MOST_SWEEPS)
+    return Plan(
+        concentration=estimator.concentration,
+        C=estimator.C,
+        margin=estimator.margin,
+        n_sweeps=estimator.n_sweeps,
+        n_draws=estimator.n_draws,
+        prior_scale=estimator.prior_scale,
+        fit_intercept=estimator.fit_intercept,
+        prediction=estimator.prediction,
+        covariates=components.covariates,
+        covariance_type=components.covariance,
+        scatter=components.scatter,
+        mean_strength=components.mean_strength,
+        extra_degrees=components.extra_degrees,
+        weights=sampler.weights,
+        inner_steps=sampler.inner_steps,
+        burn_in=sampler.burn_in,
+        n_clusters=sampler.n_clusters,
+        new_components=sampler.new_components,
+        split_merge=sampler.split_merge,
+        joining=sampler.joining,
+        groups=sampler.groups,
+    )

@@ -13,6 +13,7 @@ _HOME, _PREFIX = "bayesmargin.models.infinite_svc", "infinite."
 CLASSES = {
     **stored(f"{_HOME}.chain", "Settings", prefix=_PREFIX),
     **stored("bayesmargin.models.mixtures.start", "Scaling", prefix=_PREFIX),
+    **stored(f"{_HOME}.components", "GaussianComponents", prefix=_PREFIX),
     **stored(f"{_HOME}.fitting", "Problem", prefix=_PREFIX),
     **stored(f"{_HOME}.link", "Link", prefix=_PREFIX),
     **stored(f"{_HOME}.prediction", "Draw", prefix=_PREFIX),
