@@ -1,5 +1,7 @@
 """Settings in objects: reached by paths, shared, cloned, and by the names they had before."""
 
+import inspect
+
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
@@ -28,6 +30,13 @@ def test_no_estimator_has_more_than_fifteen_parameters(model):
 def test_former_names_are_no_parameters_any_more(model):
     kind = model.load()
     assert not kind.former_names.keys() & kind().get_params().keys()
+
+
+@each_model
+def test_the_signature_holds_parameters_alone(model):
+    """Tools of scikit-learn set whatever it names."""
+    kind = model.load()
+    assert set(inspect.signature(kind).parameters) == set(kind().get_params(deep=False))
 
 
 def test_a_path_replaces_one_setting_of_an_object_or_a_short_form():

@@ -86,7 +86,13 @@ def test_a_summary_of_few_draws_has_figures_that_are_not_known(n_draws):
 
 NUMBERS = {
     BayesianLinearSVC: ("C", "margin", "prior_scale"),
-    InfiniteSVC: ("C", "margin", "mean_strength", "scatter", "concentration"),
+    InfiniteSVC: (
+        "C",
+        "margin",
+        "components__mean_strength",
+        "components__scatter",
+        "concentration",
+    ),
     MedLDAClassifier: ("margin", "beta", "topic_step"),
 }
 
@@ -95,7 +101,8 @@ NUMBERS = {
     ("model", "name"), [(model, name) for model, names in NUMBERS.items() for name in names]
 )
 def test_settings_without_a_default_of_none_are_numbers(model, name):
-    with pytest.raises(ValueError, match=f"{name}=None is not allowed: it is a positive finite"):
+    told = name.split("__")[-1]
+    with pytest.raises(ValueError, match=f"{told}=None is not allowed: it is a positive finite"):
         model(**{name: None}).fit(np.abs(X).round(), y)
 
 
