@@ -28,13 +28,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+# The bodies of the generic functions. Not by way of the package, whose head imports the estimator:
+# machine code would then be made anew whenever that changes.
+import bayesmargin.models.infinite_svc.correlated
+import bayesmargin.models.infinite_svc.uncorrelated  # noqa: F401
 from bayesmargin.foundation.compiling import borrowing_jit, inner_borrowing_jit, inner_jit
 from bayesmargin.foundation.copying import copy_matrix, copy_vector
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.infinite_svc import (  # noqa: F401  (bodies of the generic functions)
-    correlated,
-    uncorrelated,
-)
 from bayesmargin.models.infinite_svc.features import (
     change_scatter,
     fill_features,
