@@ -20,7 +20,7 @@ import numpy as np
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
 from bayesmargin.models.medlda.documents import check_counts, to_documents
-from bayesmargin.models.medlda.learners import minibatches
+from bayesmargin.models.medlda.lessons import minibatches
 from medlda_tools import Run, report, warm_up
 from options import command_line
 from reporting import RESULTS

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
+from bayesmargin.models.medlda.tools import Minibatch
 from medlda_tools import Run, report, warm_up
 from options import command_line
 
@@ -41,7 +42,7 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
     for _ in range(22):
         next(steps)
     chain: Any = run.training.learners[0].chain  # type: ignore[attr-defined]
-    crew: Any = run.training.learners[0]._crew  # type: ignore[attr-defined]
+    crew: Any = run.training.crew(run.training.learners[0])  # type: ignore[attr-defined]
     rng = np.random.default_rng(1)
     sampling = whole = processor = 0.0
     words = 0
@@ -55,7 +56,7 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
         for tool in crew.tools:
             tool.counts[:] = 0
         begun, busy = time.perf_counter(), time.process_time()
-        chain.step(run.documents, run.signs, chosen, len(lengths), crew)
+        chain.step(Minibatch(run.documents, run.signs, chosen, len(lengths), crew))
         processor += time.process_time() - busy
         whole += time.perf_counter() - begun
     clock, own = time.perf_counter() - clock, time.process_time() - own

@@ -12,7 +12,7 @@ from bayesmargin import MedLDAClassifier
 from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
-from bayesmargin.models.medlda.learners import minibatches
+from bayesmargin.models.medlda.lessons import minibatches
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.training import Training
 from reporting import finish

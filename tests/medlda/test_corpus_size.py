@@ -20,7 +20,7 @@ from bayesmargin.models.medlda.parameters import (
 )
 from bayesmargin.models.medlda.settings import MOST, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
-from bayesmargin.models.medlda.tools import Crew
+from bayesmargin.models.medlda.tools import Crew, Minibatch
 from bayesmargin.models.medlda.weights import LangevinMover, default_step
 
 N_CLASSES, N_WORDS, OWN = 20, 2000, 30
@@ -131,7 +131,7 @@ def test_a_minibatch_renews_the_same_share_of_topics_in_any_corpus(sampler, n_to
         for time in range(200):
             before = usage(chain, crew)
             chosen = rng.choice(2000, size=20, replace=False)
-            chain.step(documents, signs.astype(np.int8), chosen, n_total, crew)
+            chain.step(Minibatch(documents, signs.astype(np.int8), chosen, n_total, crew))
             frequency = X[chosen].sum(axis=0) / X[chosen].sum()
             if time >= 100:
                 direction = frequency - before

@@ -3,7 +3,23 @@
 import numpy as np
 import pytest
 
-from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.learners import Learner
+from bayesmargin.models.medlda.posterior import Draw, TopicPosterior
+
+
+class Counter(Learner):
+    """A chain whose draws are the numbers of its steps."""
+
+    moves = ()
+
+    def _read(self, chain):
+        self.taken += 1
+
+    def begin(self, rng):
+        return self
+
+    def draw(self, chain):
+        return Draw(np.full((1, 8), self.taken), np.full((1, 1), self.taken))
 
 
 @pytest.mark.parametrize(
@@ -20,8 +36,9 @@ from bayesmargin.models.medlda.posterior import TopicPosterior
 )
 def test_draws_of_the_first_half_are_never_left(length, n_draws, expected):
     """More draws asked for than the second half has steps: those before it are burn-in."""
-    posterior = TopicPosterior(1, length=length)
-    for time in range(1, length + 1):
-        posterior.keep(time, n_draws, lambda t=time: (np.full((1, 8), t), np.full((1, 1), t)))
-    assert [int(coef[0, 0]) for coef in posterior.coef] == expected
-    assert len(posterior.topics) == len(expected)
+    learner = Counter(None, TopicPosterior(1), n_draws)
+    chain = learner.gibbs(np.random.default_rng(0), length)
+    chain.run(length)
+    learner.posterior.take(chain.draws)
+    assert [int(coef[0, 0]) for coef in learner.posterior.coef] == expected
+    assert len(learner.posterior.topics) == len(expected)

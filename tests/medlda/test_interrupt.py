@@ -121,15 +121,15 @@ def test_the_report_says_so():
 
 def press_in(monkeypatch, times):
     """Press Ctrl-C in the midst of these minibatches."""
-    learn, count = OnlineLearner.learn, [0]
+    read, count = OnlineLearner._read, [0]
 
-    def pressed(self, *args):
+    def pressed(self, chain):
         count[0] += 1
         if count[0] in times:
             signal.raise_signal(signal.SIGINT)
-        learn(self, *args)
+        read(self, chain)
 
-    monkeypatch.setattr(OnlineLearner, "learn", pressed)
+    monkeypatch.setattr(OnlineLearner, "_read", pressed)
 
 
 def test_a_stream_ends_after_the_minibatch_under_way(monkeypatch):
@@ -142,6 +142,14 @@ def test_a_stream_ends_after_the_minibatch_under_way(monkeypatch):
     assert model.predict(X).shape == y.shape
     model.fit_stream([(X, y)] * 4, classes=np.unique(y))
     assert model.score(X, y) > 0.9
+
+
+def test_ctrl_c_in_the_midst_of_a_minibatch_keeps_the_draws(monkeypatch):
+    model = MedLDAClassifier(**SETTINGS, n_chains=1)
+    press_in(monkeypatch, [101])
+    with pytest.warns(InterruptedWarning, match="after 101 of"):
+        model.fit(X, y)
+    assert len(model.posterior_[0].coef) >= 1
 
 
 def test_ctrl_c_while_probabilities_are_learned_costs_no_draws(monkeypatch):

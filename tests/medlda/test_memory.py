@@ -23,17 +23,18 @@ def corpus():
 def test_labels_take_turns_with_one_set_of_threads_and_counts(corpus, monkeypatch):
     X, Y = corpus
     seen = set()
-    original = OnlineLearner.learn
+    original = OnlineLearner.draw
 
-    def learn(self, *args):
-        original(self, *args)
-        seen.add(id(self._crew))
+    def draw(self, chain):
+        seen.add(id(chain.crew))
+        return original(self, chain)
 
-    monkeypatch.setattr(OnlineLearner, "learn", learn)
+    monkeypatch.setattr(OnlineLearner, "draw", draw)
     settings = {"n_topics": 4, "n_chains": 2, "n_passes": 1, "random_state": 0, "n_jobs": 2}
     model = MedLDAClassifier(multi_class="ovr", **settings).fit(X[:200], Y[:200])
     assert len(seen) == 1
-    assert all(learner._crew is None for learner in model._training.learners)
+    assert model._training._crew is None
+    assert all(learner.chain.minibatch is None for learner in model._training.learners)
 
 
 def test_predictions_do_not_hold_the_topics_of_all_labels(corpus):

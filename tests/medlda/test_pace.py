@@ -5,9 +5,9 @@ import pytest
 
 from bayesmargin import MedLDAClassifier, load
 from bayesmargin.models.medlda.expected import ExpectedTopics
-from bayesmargin.models.medlda.learners import minibatches
+from bayesmargin.models.medlda.lessons import minibatches
 from bayesmargin.models.medlda.pace import part_of_minibatch
-from bayesmargin.models.medlda.tools import Crew
+from bayesmargin.models.medlda.tools import Crew, Minibatch
 from bayesmargin.models.medlda.training import Training
 
 from .test_corpus_size import draw_documents
@@ -76,7 +76,7 @@ def test_steps_are_as_much_shorter_as_documents_are_fewer():
         start = chain.coef.copy()
         expected = ExpectedTopics.nothing(*chain.topics.shape, 2, 0.5)
         with Crew(1, chain.make_tool) as crew:
-            chain.step(DOCUMENTS, SIGNS, np.array([0]), 1000.0, crew, expected)
+            chain.step(Minibatch(DOCUMENTS, SIGNS, np.array([0]), 1000.0, crew, expected))
             assert chain.mover.step == 0.05
             ends.append(chain.coef - start)
     whole, part = ends

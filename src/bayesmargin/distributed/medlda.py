@@ -32,6 +32,7 @@ from bayesmargin.models.medlda.documents import (
 )
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import OnlineLearner
+from bayesmargin.models.medlda.lessons import Lessons, Rows
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
@@ -222,17 +223,30 @@ class ClusterCrew(Crew):
         return gradients[:, : settings.n_topics], totals
 
 
+class FetchedLessons(Lessons):
+    """Minibatches whose documents lie on a cluster, and come once for all learners."""
+
+    _fetched: tuple[int, Documents] | None = None
+
+    def read(self, step: int) -> tuple[Documents, Rows, IntArray]:
+        """The documents of a step, all of which are chosen; words of earlier ones are noted."""
+        chosen = self.plan[step]
+        if self._fetched is None and step > 0:
+            self.meet(self.documents, np.unique(np.concatenate(self.plan[:step])))
+        if self._fetched is None or self._fetched[0] != step:
+            self._fetched = step, self.documents.fetch(chosen)
+            self.meet(self._fetched[1], np.arange(len(chosen)))
+        return self._fetched[1], chosen, np.arange(len(chosen))
+
+
 class ShardedTraining(Training):
     """A fit whose documents lie on a cluster."""
 
-    def learn(self, documents: Any, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """Every learner takes in the chosen documents, sampled on the workers."""
-        for learner in self.learners:
-            assert isinstance(learner, OnlineLearner)
-            learner.send_to(ClusterCrew(documents.cluster, learner.chain))
-        part = documents.fetch(chosen)
-        super().learn(part, signs[chosen], np.arange(len(chosen)), total)
-        self.close()  # nothing of the cluster is left for a checkpoint to find
+    def _make_crew(self, learner: OnlineLearner) -> Crew:
+        return ClusterCrew(active_cluster(), learner.chain)
+
+    def _lessons(self, documents: Any, plan: list[IntArray]) -> Lessons:
+        return FetchedLessons(documents, plan, self._meet)
 
     def _meet(self, documents: Any, chosen: IntArray) -> None:
         """Note words as known, also those of documents on the cluster, learned from before."""
@@ -280,7 +294,10 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
         threads = n_threads(model.n_jobs or 1)
         seed = checkpoint.random_state
         training = ShardedTraining(model, resolved, code, n_words, threads, seed)
-        training.run(model, documents, signs, checkpoint)
+        try:
+            training.run(model, documents, signs, checkpoint)
+        finally:
+            training.close()
         return training.settled()
 
 

@@ -14,7 +14,7 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
-from bayesmargin.models.medlda.learners import minibatches
+from bayesmargin.models.medlda.lessons import minibatches
 from bayesmargin.models.medlda.parameters import resolve
 from bayesmargin.models.medlda.training import Training
 

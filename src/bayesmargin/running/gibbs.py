@@ -8,7 +8,7 @@ of every other chain.
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,13 +22,26 @@ from bayesmargin.running.rounds import in_rounds
 class Block(Protocol):
     """One kind of move of a sweep."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What its seconds are filed under."""
 
     def update(self, state: Any, learning: bool) -> None:
         """Move a part of the state given the others.
 
         While it is ``learning`` the state is dropped, and a block may find out about its steps.
         """
+
+
+class Move(NamedTuple):
+    """A block that is one call, of a method of the state for instance."""
+
+    name: str
+    move: Callable[[Any], None]
+
+    def update(self, state: Any, learning: bool) -> None:
+        """Make the call."""
+        self.move(state)
 
 
 class LatentModel(Protocol):
@@ -81,7 +94,10 @@ class Gibbs:
     burn_in : int
         Sweeps in which blocks may learn about their steps.
     keep : collection of int
-        Numbers, counted from 0, of the sweeps after which a draw is kept.
+        Numbers, counted from 0, of the sweeps after which a draw is kept. Those of burn-in are for
+        whoever watches, and go when it is over.
+    most : int or None
+        Draws that are held at once, the latest ones.
 
     Attributes
     ----------
@@ -125,9 +141,15 @@ class Gibbs:
     """
 
     def __init__(
-        self, model: LatentModel, rng: np.random.Generator, burn_in: int, keep: Collection[int]
+        self,
+        model: LatentModel,
+        rng: np.random.Generator,
+        burn_in: int,
+        keep: Collection[int],
+        most: int | None = None,
     ) -> None:
         self.model, self.burn_in, self.keep = model, burn_in, frozenset(map(int, keep))
+        self.most = most
         self._rng, self.state = rng, None
         self.sweeps = 0
         self.draws: list[Any] = []
@@ -141,12 +163,23 @@ class Gibbs:
             self.state = self.model.begin(self._rng)
             self.seconds["start"] = time.thread_time() - start
         for _ in range(n_draws * thin):
+            if self.sweeps == self.burn_in:
+                self.draws.clear()
             sweep(self.model.blocks, self.state, self.sweeps < self.burn_in, self.seconds)
             for name, value in self.model.traces(self.state).items():
                 self.traces.setdefault(name, []).append(value)
             if self.sweeps in self.keep:
                 self.draws.append(self.model.draw(self.state))
+                del self.draws[: 0 if self.most is None else -self.most]
             self.sweeps += 1
+
+    def stop(self) -> bool:
+        """End here: the state is a draw where none was due yet; returns whether there are any."""
+        if self.sweeps <= self.burn_in:
+            return False
+        if not self.draws:
+            self.draws.append(self.model.draw(self.state))
+        return True
 
     def kept(self, name: str, length: int | None = None) -> FloatArray:
         """A trace after burn-in, of the first ``length`` sweeps."""
@@ -171,6 +204,7 @@ def run_sweeps(
     n_jobs: int | None,
     checkpoint: Checkpoint | NoCheckpoint,
     show: Callable[[int], None],
+    fixed: int | None = None,
 ) -> bool:
     """Let all chains make their sweeps, from where a checkpoint has left them.
 
@@ -186,12 +220,14 @@ def run_sweeps(
         Where the states of the chains are put down.
     show : callable
         Hears after every round how many sweeps each chain has made.
+    fixed : int or None
+        Sweeps of a round, where it is not to be as long as it takes to be shown.
 
     Returns
     -------
     cut_short : bool
-        Whether Ctrl-C has ended the run early. Without any draws, or with a checkpoint to go on
-        from, it ends the fit.
+        Whether Ctrl-C has ended the run early. In burn-in, or with a checkpoint to go on from, it
+        ends the fit.
     """
     if checkpoint.state is not None:
         for chain, stored in zip(chains, checkpoint.state, strict=True):
@@ -210,10 +246,11 @@ def run_sweeps(
     try:
         with checkpoint.watching():
             in_rounds(
-                lambda size: run_chains(chains, size, 1, n_jobs), n_sweeps - before, after, first=1
-            )
+                lambda size: run_chains(chains, size, 1, n_jobs),
+                n_sweeps - before, after, first=1, fixed=fixed,
+            )  # fmt: skip
     except Stopped:
-        if checkpoint.active or not all(chain.draws for chain in chains):
+        if checkpoint.active or not all(chain.stop() for chain in chains):
             raise
         return True
     return False

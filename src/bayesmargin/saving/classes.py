@@ -23,6 +23,8 @@ class Stored:
     """Attributes that are not stored, and what they are after loading."""
     later: dict[str, Any] = field(default_factory=dict)
     """Attributes that files of before lack, and what they are then."""
+    former: dict[str, str | None] = field(default_factory=dict)
+    """Attributes by their names in files of before, with those of today; None: nobody needs it."""
 
     def load(self) -> type:
         """The class itself."""

@@ -231,7 +231,8 @@ class Decoder:
         kind = entry.load()
         if not entry.attributes:
             return kind(**fields)
-        fields = {**entry.later, **fields}
+        names = {old: entry.former.get(old, old) for old in fields}
+        fields = {**entry.later, **{new: fields[old] for old, new in names.items() if new}}
         if set(fields) != set(entry.attributes):
             raise ValueError(f"{entry.name} needs the attributes {entry.attributes}")
         value: Any = object.__new__(kind)

@@ -13,7 +13,6 @@ from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training
-from bayesmargin.models.medlda.resuming import require_same_model
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.running.interrupts import warn_of_interrupt
@@ -92,7 +91,7 @@ class FittingMixin(SavedMixin):
         else:
             training = self._training
             training.n_threads = n_threads(self.n_jobs or 1)
-            require_same_model(self, self.posterior_[0].n_topics, classes)
+            _require_same_model(self, self.posterior_[0].n_topics, classes)
         signs = training.code.signs(y)
         if len(documents.words) == 0:  # nothing is learned from empty documents
             return self
@@ -150,3 +149,17 @@ class FittingMixin(SavedMixin):
     def __sklearn_is_fitted__(self) -> bool:
         """Whether a fit was completed: one that failed leaves the number of columns behind."""
         return hasattr(self, "_training")
+
+
+def _require_same_model(model: Any, n_topics: int, classes: Any) -> None:
+    """Refuse to go on with other classes, or another number of topics, than a model began with."""
+    if classes is not None and not np.array_equal(np.unique(classes), model.classes_):
+        raise ValueError(
+            f"classes={np.unique(classes).tolist()!r} differ from those of the first call, "
+            f"{model.classes_.tolist()!r}"
+        )
+    if model.n_topics != n_topics:
+        raise ValueError(
+            f"n_topics={model.n_topics} is not allowed here: this model has learned {n_topics} "
+            "topics, and partial_fit goes on with them; set n_topics back, or begin a new model"
+        )

@@ -5,6 +5,8 @@ binary model) are made Gaussian by augmentation. One sweep draws the weights of 
 for every document its words and its augmentation variables.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
@@ -21,8 +23,12 @@ from bayesmargin.models.medlda.quadratic import (
     move_word,
 )
 from bayesmargin.models.medlda.weights import starting_weights
+from bayesmargin.running.gibbs import Move
 
 _KNOWN = np.zeros((0, 0, 0))
+_MOVING = (
+    *("assigned", "counts", "totals", "scale", "precisions", "coef", "shares", "work", "rng"),
+)
 
 
 @jit
@@ -142,10 +148,10 @@ class CollapsedChain:
         """
         n_classes, n_topics = self.coef.shape
         self.coef = starting_weights(self.hinge, n_classes, n_topics, self.rng)
-        self._sweep_words()
+        self.draw_words()
 
-    def sweep(self) -> None:
-        """One sweep: weights, then words and augmentation variables."""
+    def draw_weights(self) -> None:
+        """The weights of all classes, given words and augmentation variables."""
         seen = self._present
         self.coef = draw_weights(
             self.rng,
@@ -155,9 +161,8 @@ class CollapsedChain:
             self.hinge,
             self.prior_variance,
         )
-        self._sweep_words()
 
-    def _sweep_words(self) -> None:
+    def draw_words(self) -> None:
         """Words and augmentation variables of all documents, given the weights."""
         sweep_corpus(
             self.rng,
@@ -179,9 +184,19 @@ class CollapsedChain:
             self.work,
         )
 
+    def moving(self) -> dict[str, Any]:
+        """What sweeps change."""
+        return {name: getattr(self, name) for name in _MOVING}
+
     def topics(self) -> FloatArray:
         r"""Topic weights :math:`C_{kw} + \beta` (V, P), zero in the padding."""
         topics = np.zeros(self.counts.shape, dtype=np.float32)
         n_topics = self.coef.shape[1]
         topics[:, :n_topics] = self.counts[:, :n_topics] + np.float32(self.beta)
         return topics
+
+
+BLOCKS = (
+    Move("weights", CollapsedChain.draw_weights),
+    Move("words", CollapsedChain.draw_words),
+)

@@ -1,46 +1,106 @@
 """The three methods behind one interface: learn from a part of the documents, give a draw."""
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.threads import N_SHARES
-from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.foundation.types import IntArray
+from bayesmargin.models.medlda import gibbs, passive_aggressive, ssgrld
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.gibbs import CollapsedChain
-from bayesmargin.models.medlda.pace import one_pass
-from bayesmargin.models.medlda.parameters import MIN_STEPS, Resolved
+from bayesmargin.models.medlda.parameters import Resolved
 from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
-from bayesmargin.models.medlda.posterior import TopicPosterior
+from bayesmargin.models.medlda.posterior import Draw, TopicPosterior, kept_steps
 from bayesmargin.models.medlda.settings import REST_DECAY, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
-from bayesmargin.models.medlda.tools import Crew
+from bayesmargin.models.medlda.tools import Minibatch
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
+from bayesmargin.running.gibbs import Block, Gibbs, Move, sweep
 
 
-class Learner(Protocol):
-    """One set of topics with its classifier while it is learned."""
+class Learner:
+    """One set of topics with its classifier: a model of blocks, its chain, and what it has drawn.
 
-    posterior: TopicPosterior
+    In a fit a chain of the runner makes its sweeps, one a minibatch, which :attr:`read` gives it
+    by their numbers. A stream hands them over one by one.
+    """
 
-    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """Take in the chosen documents, which stand for ``total`` of them."""
+    moves: tuple[Block, ...]  #: of which a sweep consists, once a minibatch was read
 
-    def stop(self, time: int) -> None:
-        """End after so many calls, which are fewer than were planned."""
+    def __init__(self, chain: Any, posterior: TopicPosterior, n_draws: int) -> None:
+        self.chain, self.posterior, self._n_draws = chain, posterior, n_draws
+        self.read: Callable[[int], Minibatch] | None = None
+        self.taken = 0  # minibatches, or sweeps
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """A minibatch is read, then the state moves."""
+        return (Move("reading", self._read), *self.moves)
+
+    def _read(self, chain: Any) -> None:
+        assert self.read is not None
+        chain.minibatch = self.read(self.taken)
+        self.taken += 1
+
+    def begin(self, rng: np.random.Generator) -> Any:
+        """The state, which was made with the learner."""
+        return self.chain
+
+    def traces(self, chain: Any) -> dict[str, float]:
+        """Draws say it all."""
+        return {}
+
+    def draw(self, chain: Any) -> Draw:
+        """Topics and weights (copies), and the heat of a thermostat."""
+        raise NotImplementedError
+
+    def moving(self, chain: Any) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"chain": chain, "expected": self.posterior.expected, "taken": self.taken}
+
+    def resume(self, moving: dict[str, Any]) -> Any:
+        """The state that a checkpoint has kept."""
+        self.posterior.expected, self.taken = moving["expected"], moving["taken"]
+        self.chain = moving["chain"]
+        return self.chain
+
+    def gibbs(self, rng: np.random.Generator, length: int) -> Gibbs:
+        """A chain of so many sweeps, whose second half is kept."""
+        self.posterior.length = length
+        keep = kept_steps(length, self._n_draws)
+        return Gibbs(self, rng, length // 2, keep, self._n_draws)
+
+    def learn(self, minibatch: Minibatch) -> None:
+        """One step of a stream."""
+        self.read = lambda _: minibatch
+        sweep(self.blocks, self.chain)
+        self._keep()
+
+    def _keep(self) -> None:
+        """Keep a draw of a stream, if one is due."""
+        self.posterior.keep(self._time, self._n_draws, lambda: self.draw(self.chain))
 
     def close(self) -> None:
-        """Let threads go."""
+        """Let go of what is no part of the state: documents and threads."""
+        self.read = self.chain.minibatch = None
+
+    @property
+    def _time(self) -> int:
+        """Steps made so far."""
+        return self.taken
 
 
-class OnlineLearner:
+class OnlineLearner(Learner):
     """SSGRLD: minibatches, draws kept along the second half of the chain."""
 
+    moves = ssgrld.BLOCKS
+
     def __init__(
-        self, model: Any, resolved: Resolved, n_words: int, n_classes: int, n_threads: int, rng: Any
+        self, model: Any, resolved: Resolved, n_words: int, n_classes: int, rng: Any
     ) -> None:
         settings = Settings(
             hinge=resolved.hinge,
@@ -60,55 +120,29 @@ class OnlineLearner:
         )
         step = 0.0 if model.weight_step is None else float(model.weight_step)
         mover = LangevinMover(step) if model.weights == "ssgld" else ThermostatMover(step)
-        self.chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
-        expected = ExpectedTopics.nothing(
-            *self.chain.topics.shape, settings.n_topics, settings.beta
-        )
-        self.posterior = TopicPosterior(model.n_topics, expected=expected)
-        self._n_draws, self._n_threads = resolved.n_draws, n_threads
-        self._crew: Crew | None = None
+        chain = Chain(settings, mover, spawn_generators(rng, N_SHARES))
+        expected = ExpectedTopics.nothing(*chain.topics.shape, settings.n_topics, settings.beta)
+        posterior = TopicPosterior(model.n_topics, expected=expected)
+        super().__init__(chain, posterior, resolved.n_draws)
 
-    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """One minibatch."""
-        if self.chain.time == 0:
-            self.chain.mover.expect(self.posterior.length)
-        self.chain.step(documents, signs, chosen, total, self.crew(), self.posterior.expected)
-        self.posterior.keep(self.chain.time, self._n_draws, self._draw)
+    def _read(self, chain: Chain) -> None:
+        if chain.time == 0:
+            chain.mover.expect(self.posterior.length)
+        super()._read(chain)
 
-    def _draw(self) -> tuple[FloatArray, FloatArray, float | None]:
-        return self.chain.current_topics(self.crew()), self.chain.coef, self.chain.mover.heat()
+    def draw(self, chain: Chain) -> Draw:
+        """Topics that are all up to date, and weights."""
+        return Draw(chain.current_topics(chain.crew).copy(), chain.coef, chain.mover.heat())
 
-    def stop(self, time: int) -> None:
-        """Keep the draws of the second half."""
-        self.posterior.stop_sampling(time, self._n_draws, self._draw)
-
-    def crew(self) -> Crew:
-        """Threads with their count buffers, made when they are first needed."""
-        if self._crew is None:
-            self._crew = Crew(self._n_threads, self.chain.make_tool)
-        return self._crew
-
-    def borrow(self, other: "OnlineLearner") -> None:
-        """Work with the threads of another learner of the same kind, unless there are some here.
-
-        Learners take turns, and leave the buffers of counts, words times topics each, empty.
-        """
-        if self._crew is None:
-            self._crew = other.crew()
-
-    def send_to(self, crew: Crew) -> None:
-        """Let another crew do the work until :meth:`close`."""
-        self._crew = crew
-
-    def close(self) -> None:
-        """Let threads and their count buffers go."""
-        if self._crew is not None:
-            self._crew.close()
-            self._crew = None
+    @property
+    def _time(self) -> int:
+        return self.chain.time
 
 
-class BatchLearner:
-    """Collapsed Gibbs: every call is a sweep over all documents."""
+class BatchLearner(Learner):
+    """Collapsed Gibbs: every step is a sweep over all documents."""
+
+    moves = gibbs.BLOCKS
 
     def __init__(
         self,
@@ -119,7 +153,7 @@ class BatchLearner:
         n_words: int,
         rng: np.random.Generator,
     ) -> None:
-        self.chain = CollapsedChain(
+        chain = CollapsedChain(
             documents,
             signs,
             resolved.hinge,
@@ -130,28 +164,39 @@ class BatchLearner:
             resolved.prior_scale**2,
             rng,
         )
-        self.posterior = TopicPosterior(model.n_topics)
-        self._n_draws, self._time = resolved.n_draws, 0
+        super().__init__(chain, TopicPosterior(model.n_topics), resolved.n_draws)
 
-    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """One sweep over the documents that the chain holds."""
-        self.chain.sweep()
-        self._time += 1
-        self.posterior.keep(self._time, self._n_draws, self._draw)
+    def _read(self, chain: CollapsedChain) -> None:
+        self.taken += 1  # all documents are drawn in every sweep
 
-    def _draw(self) -> tuple[FloatArray, FloatArray, float | None]:
-        return self.chain.topics(), self.chain.coef, None
-
-    def stop(self, time: int) -> None:
-        """Keep the draws of the second half."""
-        self.posterior.stop_sampling(time, self._n_draws, self._draw)
+    def begin(self, rng: np.random.Generator) -> CollapsedChain:
+        """Words drawn once, see :meth:`CollapsedChain.begin`."""
+        self.chain.begin()
+        return self.chain
 
     def close(self) -> None:
-        """Nothing to let go."""
+        """Nothing is held that is not the chain's."""
+        self.read = None
+
+    def draw(self, chain: CollapsedChain) -> Draw:
+        """Counts with their prior, and weights."""
+        return Draw(chain.topics(), chain.coef)
+
+    def moving(self, chain: CollapsedChain) -> dict[str, Any]:
+        """What sweeps change; documents and signs are those of the data."""
+        return {"chain": chain.moving(), "taken": self.taken}
+
+    def resume(self, moving: dict[str, Any]) -> CollapsedChain:
+        """The same documents with the state that a checkpoint has kept."""
+        vars(self.chain).update(moving["chain"])
+        self.taken = moving["taken"]
+        return self.chain
 
 
-class StreamLearner:
+class StreamLearner(Learner):
     """Passive-aggressive: minibatches absorbed once; one draw, the posterior mean."""
+
+    moves = passive_aggressive.BLOCKS
 
     def __init__(
         self,
@@ -161,7 +206,7 @@ class StreamLearner:
         n_classes: int,
         rng: np.random.Generator,
     ) -> None:
-        self.state = PassiveAggressive(
+        chain = PassiveAggressive(
             resolved.hinge,
             model.n_topics,
             n_words,
@@ -172,33 +217,16 @@ class StreamLearner:
             rng,
             n_sweeps=model.n_sweeps,
         )
-        self.posterior = TopicPosterior(model.n_topics)
+        super().__init__(chain, TopicPosterior(model.n_topics), 1)
 
-    def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """One minibatch."""
-        self.state.absorb(documents, signs, chosen)
-        self.posterior.add(self.state.topics(), self.state.mean)
-        self.posterior.drop_oldest(1)
+    def gibbs(self, rng: np.random.Generator, length: int) -> Gibbs:
+        """As if it were a chain: nothing is burn-in, and the latest state says it all."""
+        self.posterior.length = length
+        return Gibbs(self, rng, 0, range(length), 1)
 
-    def stop(self, time: int) -> None:
-        """Keep what was absorbed."""
-        self.posterior.stop(time)
+    def draw(self, chain: PassiveAggressive) -> Draw:
+        """Means of topics and weights."""
+        return Draw(chain.topics(), chain.mean.copy())
 
-    def close(self) -> None:
-        """Nothing to let go."""
-
-
-def minibatches(
-    n_documents: int,
-    batch_size: int,
-    n_passes: int,
-    rng: np.random.Generator,
-    least: int = MIN_STEPS,
-) -> Iterator[IntArray]:
-    """Random minibatches without replacement within a pass, ``least`` of them at least."""
-    step = done = 0
-    while done < n_passes or step < least:
-        for chosen in one_pass(rng.permutation(n_documents), done * n_documents, batch_size):
-            yield chosen
-            step += 1
-        done += 1
+    def _keep(self) -> None:
+        self.posterior.take([self.draw(self.chain)])

@@ -21,6 +21,8 @@ from bayesmargin.models.medlda.quadratic import (
     make_quadratic_workspace,
     move_word,
 )
+from bayesmargin.models.medlda.tools import Minibatch
+from bayesmargin.running.gibbs import Move
 
 
 @jit
@@ -111,9 +113,12 @@ class PassiveAggressive:
         self.covariance = np.tile(np.eye(n_topics) * prior_variance, (n_classes, 1, 1))
         self.work = make_quadratic_workspace(width)
         self._topics = np.zeros((n_words, width), dtype=np.float32)
+        self.minibatch: Minibatch | None = None
 
-    def absorb(self, documents: Documents, signs: IntArray, chosen: IntArray) -> None:
-        """Sample a minibatch under the present posterior and take it in."""
+    def absorb(self) -> None:
+        """Sample the minibatch under the present posterior and take it in."""
+        assert self.minibatch is not None
+        documents, signs, chosen = self.minibatch[:3]
         n_topics = self.mean.shape[1]
         chosen = chosen[documents.lengths[chosen] > 0]
         words = np.concatenate(
@@ -199,3 +204,6 @@ class PassiveAggressive:
         n_topics = self.mean.shape[1]
         topics[:, :n_topics] = self.delta[:, :n_topics] + np.float32(self.beta)
         return topics
+
+
+BLOCKS = (Move("absorbing", PassiveAggressive.absorb),)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,8 +11,15 @@ from bayesmargin.diagnostics.convergence import rhat
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.expected import ExpectedTopics
 
-Draw = Callable[[], tuple[FloatArray, FloatArray, float | None]]
 FEWEST = 4  # draws of a chain from which R-hat says something
+
+
+class Draw(NamedTuple):
+    """What a chain gives for its posterior."""
+
+    topics: FloatArray
+    coef: FloatArray
+    heat: float | None = None  #: of a thermostat, on the way to this draw
 
 
 @dataclass(repr=False)
@@ -67,50 +75,26 @@ class TopicPosterior:
         self.topics.append(np.array(topics, dtype=np.float32))
         self.coef.append(np.array(coef, dtype=np.float64))
 
-    def keep(self, time: int, n_draws: int, draw: Draw) -> None:
-        """Keep the draw of this time if it is due, and no more than ``n_draws``.
+    def take(self, draws: Sequence[Draw]) -> None:
+        """Hold the draws of a chain, which nobody changes, in the place of those held before."""
+        self.topics = [topics for topics, _, _ in draws]
+        self.coef = [coef for _, coef, _ in draws]
+        self.heat = [heat for _, _, heat in draws if heat is not None]
 
-        Those of the first half of a chain of known length are for those who watch. The second half
-        replaces them, although it may have fewer steps than there are draws to be kept.
+    def keep(self, time: int, n_draws: int, draw: Callable[[], Draw]) -> None:
+        """Keep the draw of this time of a stream if it is due, and no more than ``n_draws``.
+
+        They cover its second half, or so: the longer it is, the farther they are apart.
         """
-        if not self.due(time, n_draws):
-            return
-        self.add(*draw())
-        late = n_draws
-        if self.length is not None and self.length < 2 * time <= 2 * self.length:
-            late = (2 * time - self.length + 1) // 2  # steps of the second half so far
-        self.drop_oldest(min(n_draws, late))
-
-    def due(self, time: int, n_draws: int) -> bool:
-        """Whether to keep a draw now, so that ``n_draws`` cover the second half of the chain.
-
-        A chain of known length that goes on beyond it is a stream from there on.
-        """
-        if self.length is not None and time <= self.length:
-            late = 2 * time - self.length
-            if late <= 0:
-                return time % max(1, self.length // 10) == 0
-            return late * n_draws // self.length > (late - 2) * n_draws // self.length
         if self.topics and time - self.last < max(1, time // (2 * n_draws)):
-            return False
+            return
         self.last = time
-        return True
+        self.add(*draw())
+        self.drop_oldest(n_draws)
 
     def stop(self, time: int) -> None:
         """Let the chain end after so many steps, fewer than it was to make."""
         self.length, self.planned = time, self.length
-
-    def stop_sampling(self, time: int, n_draws: int, draw: Draw) -> None:
-        """Let it end likewise, with the draws of its second half only.
-
-        That is one at least, where the second half has begun.
-        """
-        assert self.length is not None
-        second = range(self.length // 2 + 1, time + 1)
-        self.drop_oldest(sum(self.due(step, n_draws) for step in second))
-        if second and not self.topics:
-            self.add(*draw())
-        self.stop(time)
 
     def drop_oldest(self, n_kept: int) -> None:
         """Keep the last ``n_kept`` draws only."""
@@ -140,6 +124,27 @@ class TopicPosterior:
     def mean_coef(self) -> FloatArray:
         """Posterior mean of the weights (L, K)."""
         return np.mean(self.coef, axis=0)
+
+
+def kept_steps(length: int, n_draws: int) -> list[int]:
+    """Numbers, from 0, of the steps of a chain after which a draw is made.
+
+    Of its first half about five, for those who watch. Of the second half as many as are to be kept,
+    one more maybe, or all, where it has fewer.
+
+    Examples
+    --------
+    >>> from bayesmargin.models.medlda.posterior import kept_steps
+    >>> kept_steps(20, 3)
+    [1, 3, 5, 7, 9, 13, 16, 19]
+    """
+    early = [k for k in range(length // 2) if (k + 1) % max(1, length // 10) == 0]
+    late = [
+        k
+        for k in range(length // 2, length)
+        if (passed := 2 * (k + 1) - length) * n_draws // length > (passed - 2) * n_draws // length
+    ]
+    return early + late
 
 
 def weight_rhat(chains: Sequence[Sequence[TopicPosterior]]) -> float:

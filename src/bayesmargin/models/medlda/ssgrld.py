@@ -8,8 +8,11 @@ One step, from a minibatch of B documents out of D:
 4. move :math:`\Phi` with the averaged counts (:mod:`.moving`), which also enter the topics
    expected of new documents (:mod:`.expected`).
 
-The chain is a handful of arrays and generators, so that it can stop after any minibatch.
+These are three blocks: words (1 and 2), weights, topics. The chain is a handful of arrays and
+generators, so that it can stop after any minibatch.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,13 +30,22 @@ from bayesmargin.models.medlda.moving import MovingTopics
 from bayesmargin.models.medlda.pace import part_of_minibatch
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
-from bayesmargin.models.medlda.tools import Aids, Crew, Tool
+from bayesmargin.models.medlda.tools import Aids, Crew, Minibatch, Tool
 from bayesmargin.models.medlda.weights import (
     LangevinMover,
     ThermostatMover,
     require_bounded,
     starting_weights,
 )
+from bayesmargin.running.gibbs import Move, sweep
+
+
+class Sampled(NamedTuple):
+    """What sampling the words of a minibatch gives the other blocks."""
+
+    slope: FloatArray  #: subgradient of the energy where the weights are
+    words: IntArray  #: that occur, sorted
+    totals: FloatArray  #: words by topic
 
 
 class Chain(MovingTopics):
@@ -65,6 +77,8 @@ class Chain(MovingTopics):
         self.topics[:, : settings.n_topics] = start + np.float32(0.1 * settings.beta)
         self.moved = np.zeros((settings.n_words, 2))
         self._aids: Aids | None = None
+        self.minibatch: Minibatch | None = None
+        self.sampled: Sampled | None = None
         self._measure()
         self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics, rng)
         mover.start(self.coef.shape, rng)
@@ -73,62 +87,85 @@ class Chain(MovingTopics):
         """Work space of one thread."""
         return Tool(self.settings.n_words, self.settings.n_classes, self.topics.shape[1])
 
-    def step(
-        self,
-        documents: Documents,
-        signs: IntArray,
-        chosen: IntArray,
-        n_total: float,
-        crew: Crew,
-        expected: ExpectedTopics | None = None,
-    ) -> None:
-        """One minibatch: the ``chosen`` documents stand for ``n_total`` of them.
+    def step(self, minibatch: Minibatch) -> None:
+        """One minibatch, by itself."""
+        self.minibatch = minibatch
+        sweep(BLOCKS, self)
 
-        Their counts also enter ``expected``, if given.
-        """
-        settings = self.settings
-        n_kept = settings.n_sweeps - settings.n_discarded
-        inflation = n_total / chosen.shape[0] / n_kept
+    def draw_words(self) -> None:
+        """The words' topics, and with them the subgradient of the weights."""
+        settings, chosen = self.settings, self._present.chosen
+        documents, signs, crew = self._present.documents, self._present.signs, self.crew
         words = self._words_of(documents, chosen)
         if settings.topic_sampler == "scir":
             self._catch_up(words, crew)
         elif self.time == 1:
             self.current_topics(crew)
-        part, share = self._pace(chosen.shape[0], n_total, expected)
         if settings.follow_size:
-            self.mover.follow(settings, n_total)
-        usual = self.mover.step
-        self.mover.step = part * usual
+            self.mover.follow(settings, self._present.total)
         with np.errstate(over="ignore", invalid="ignore"):  # of weights that are refused then
-            require_bounded(self.coef, settings, n_total, usual)
+            require_bounded(self.coef, settings, self._present.total, self.mover.step)
             gradient, totals = self._sample(documents, signs, chosen, self.coef, crew)
-            slope = self.coef / settings.prior_variance - inflation * gradient
-            self.coef = self.mover.after(self.coef, slope, self.generators[0])
-        require_bounded(self.coef, settings, n_total, usual)
+            slope = self.coef / settings.prior_variance - self._inflation * gradient
+        self.sampled = Sampled(slope, words, totals)
+
+    def move_weights(self) -> None:
+        """Weights, by the subgradient; documents that are less than a minibatch move them less."""
+        usual, total = self.mover.step, self._present.total
+        self.mover.step = self._pace()[0] * usual
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.coef = self.mover.after(self.coef, self._found.slope, self.generators[0])
+        require_bounded(self.coef, self.settings, total, usual)
         self.mover.step = usual
-        factor = 0.0
+
+    def move_topics(self) -> None:
+        """Topics, by the counts, which also enter those expected of new documents."""
+        part, share = self._pace()
+        chosen, crew, expected = self._present.chosen, self.crew, self._present.expected
+        factor, inflation = 0.0, self._inflation
         if expected is not None:
             factor = inflation * expected.fade(share, chosen.shape[0])
             expected.short += 1.0 - part
+        _, words, totals = self._found
         counts = self._gather(words, factor, crew, expected)
-        if settings.topic_sampler == "sgrld" and self.time > 0:
+        if self.settings.topic_sampler == "sgrld" and self.time > 0:
             self._step_all(words, counts, totals, inflation, share, crew)
         else:
             self._step_some(words, counts, inflation, share, crew)
         self.time += 1
 
-    def _pace(
-        self, n_chosen: int, n_total: float, expected: ExpectedTopics | None
-    ) -> tuple[float, float]:
+    @property
+    def _present(self) -> Minibatch:
+        assert self.minibatch is not None
+        return self.minibatch
+
+    @property
+    def crew(self) -> Crew:
+        """Threads of the present minibatch."""
+        assert self._present.crew is not None
+        return self._present.crew
+
+    @property
+    def _found(self) -> "Sampled":
+        assert self.sampled is not None
+        return self.sampled
+
+    @property
+    def _inflation(self) -> float:
+        """Documents of the corpus for every sampled state of a document."""
+        n_kept = self.settings.n_sweeps - self.settings.n_discarded
+        return self._present.total / self._present.chosen.shape[0] / n_kept
+
+    def _pace(self) -> tuple[float, float]:
         """What part of a minibatch so many documents are, and the share of topics they renew.
 
         The first of a stream have no less weight than their share of the documents so far.
         """
-        settings = self.settings
+        settings, expected = self.settings, self._present.expected
         if expected is None or settings.batch_size is None:
             return 1.0, settings.renewed(self.time)
-        n_seen = expected.n_seen
-        part = part_of_minibatch(n_chosen, n_seen, settings.batch_size, n_total)
+        n_chosen, n_seen = self._present.chosen.shape[0], expected.n_seen
+        part = part_of_minibatch(n_chosen, n_seen, settings.batch_size, self._present.total)
         share = settings.renewed(self.time - expected.short)
         if part < 1.0 and self.time > 0:
             share = max(part * share, n_chosen / (n_seen + n_chosen))
@@ -195,3 +232,10 @@ class Chain(MovingTopics):
 
         crew.run(gather, range(N_SHARES))
         return counts
+
+
+BLOCKS = (
+    Move("words", Chain.draw_words),
+    Move("weights", Chain.move_weights),
+    Move("topics", Chain.move_topics),
+)

@@ -1,12 +1,15 @@
 """What a chain and its threads need beside the state: tables, marks, count buffers, work space."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesmargin.foundation.threads import ThreadPool
+from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.medlda.conditionals import make_workspace
+from bayesmargin.models.medlda.documents import Documents
+from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.flow import quantile_table
 
 
@@ -39,3 +42,14 @@ class Crew(ThreadPool):
 
     elsewhere: Callable[..., tuple[Any, Any]] | None = None
     """Samples a minibatch in other processes, for documents on a cluster."""
+
+
+class Minibatch(NamedTuple):
+    """Documents of one step: the ``chosen`` ones stand for ``total`` of them."""
+
+    documents: Documents
+    signs: IntArray
+    chosen: IntArray
+    total: float
+    crew: Crew | None = None  #: threads, where the work is cut into parts
+    expected: ExpectedTopics | None = None  #: where their counts are averaged, too

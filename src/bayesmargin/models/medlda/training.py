@@ -1,6 +1,5 @@
 """The loop of a fit: what is held out, who learns from what, progress, what is kept at the end."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from bayesmargin.models.medlda.learners import (
     Learner,
     OnlineLearner,
     StreamLearner,
-    minibatches,
 )
 from bayesmargin.models.medlda.learning_link import MAX_HELD_OUT, learn_link
+from bayesmargin.models.medlda.lessons import Lessons, minibatches
 from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.pace import one_pass
 from bayesmargin.models.medlda.parameters import (
@@ -26,11 +25,12 @@ from bayesmargin.models.medlda.parameters import (
     warn_if_few_topics,
 )
 from bayesmargin.models.medlda.prediction import infer
-from bayesmargin.models.medlda.resuming import learned, take_up
 from bayesmargin.models.medlda.showing import describe, watched_documents
 from bayesmargin.models.medlda.sorted_streams import warn_if_sorted
 from bayesmargin.models.medlda.sparing import spare_last
+from bayesmargin.models.medlda.tools import Crew, Minibatch
 from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
+from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import Interruptible
 from bayesmargin.running.progress import progress_for
 
@@ -70,6 +70,7 @@ class Training:
         self.seed = int(seeds.integers(2**62))
         self.learners: list[Learner] = []
         self.held_out: tuple[Documents, IntArray] | None = None
+        self._crew: Crew | None = None
 
     def start(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """Make the learners."""
@@ -82,9 +83,7 @@ class Training:
             elif model.method == "pa":
                 learner = StreamLearner(model, self.resolved, self.n_words, part.shape[1], rng)
             else:
-                learner = OnlineLearner(
-                    model, self.resolved, self.n_words, part.shape[1], self.n_threads, rng
-                )
+                learner = OnlineLearner(model, self.resolved, self.n_words, part.shape[1], rng)
             self.learners.append(learner)
 
     def hold_out(self, documents: Documents, n_held: int) -> tuple[IntArray, IntArray]:
@@ -112,7 +111,7 @@ class Training:
     ) -> None:
         """Fit: the whole plan of passes over the documents, or what a checkpoint left of it.
 
-        Ctrl-C ends it after the step under way, see :meth:`stop`.
+        Ctrl-C ends it after the step under way; without draws of the second half it ends the fit.
         """
         kept, held = self.hold_out(documents, int(model.validation_fraction * len(signs)))
         kept, held = spare_last(kept, held, signs)
@@ -120,50 +119,76 @@ class Training:
             self.held_out = (select(documents, held), signs[held])
             documents, signs = select(documents, kept), signs[kept]
         self.start(model, documents, signs)
-        n_documents = self.n_seen = documents.n_documents
+        self.n_seen = documents.n_documents
         self.n_labelled = (signs > 0).sum(axis=0).astype(float)
-        if model.method == "gibbs":
-            plan: list[IntArray] = [np.arange(n_documents)] * self.resolved.n_passes
-        else:
-            least = MIN_STEPS if model.method == "ssgrld" and model.n_passes is None else 1
-            plan = list(
-                minibatches(
-                    n_documents, model.batch_size, self.resolved.n_passes, self.order, least
-                )
-            )
-        for learner in self.learners:
-            learner.posterior.length = len(plan)
-        every = max(1, len(plan) // 10)
-        done = take_up(self.learners, checkpoint.state, self.n_threads)
-        for learner in self.learners if done == 0 else []:
-            if isinstance(learner, BatchLearner):
-                learner.chain.begin()
-        if done:
-            self._meet(documents, np.unique(np.concatenate(plan[:done])))
-        with progress_for(model.verbose) as progress, checkpoint.watching():
+        plan = self._plan(model)
+        chains = self._chains(documents, signs, plan)
+        side_by_side = self.n_threads if model.method == "gibbs" else 1
+        with progress_for(model.verbose) as progress:
             shown = watched_documents(self.code) or self.held_out
-            for step, chosen in enumerate(plan[done:], start=done + 1):
-                self.learn(documents, signs, chosen, n_documents)
-                checkpoint.pause(partial(learned, self.learners, step))
+
+            def show(step: int) -> None:
                 detail = ""
-                if progress.shown and (step % every == 0 or step == len(plan)):
+                if progress.shown and (step % max(1, len(plan) // 10) == 0 or step == len(plan)):
+                    self._hold(chains)
                     detail = describe(self, shown)
                 progress.update("minibatch", step, len(plan), detail)
-                if checkpoint.interrupted and not checkpoint.active and step < len(plan):
-                    self.stop(step)
-                    break
+
+            cut_short = run_sweeps(chains, len(plan), side_by_side, checkpoint, show, fixed=1)
+        self._hold(chains)
+        if cut_short:
+            for learner, chain in zip(self.learners, chains, strict=True):
+                learner.posterior.stop(chain.sweeps)
         if self.held_out is None:
             some = self.hold_out(documents, MAX_HELD_OUT)[1]
             self.held_out = (select(documents, some), signs[some])
 
+    def _plan(self, model: Any) -> list[IntArray]:
+        """The minibatches of all passes over the documents."""
+        if model.method == "gibbs":
+            return [np.arange(self.n_seen)] * self.resolved.n_passes
+        least = MIN_STEPS if model.method == "ssgrld" and model.n_passes is None else 1
+        n_passes = self.resolved.n_passes
+        return list(minibatches(self.n_seen, model.batch_size, n_passes, self.order, least))
+
+    def _chains(self, documents: Documents, signs: IntArray, plan: list[IntArray]) -> list[Gibbs]:
+        """A chain of the runner for every learner, which reads the minibatches of the plan."""
+        if isinstance(self.learners[0], BatchLearner):
+            self._meet(documents, plan[0])
+        lessons, chains = self._lessons(documents, plan), []
+        columns = self.columns * self.n_chains
+        for own, learner, rng in zip(columns, self.learners, self._generators, strict=True):
+            learner.read = lessons.reader(learner, np.ascontiguousarray(signs[:, own]), self.crew)
+            chains.append(learner.gibbs(rng, len(plan)))
+        return chains
+
+    def _lessons(self, documents: Documents, plan: list[IntArray]) -> Lessons:
+        return Lessons(documents, plan, self._meet)
+
+    def _hold(self, chains: list[Gibbs]) -> None:
+        """Let posteriors hold what the chains have drawn so far."""
+        for learner, chain in zip(self.learners, chains, strict=True):
+            learner.posterior.take(chain.draws)
+
     def learn(self, documents: Documents, signs: IntArray, chosen: IntArray, total: int) -> None:
-        """Every learner takes in the chosen documents."""
+        """Every learner takes in the chosen documents of a stream."""
         self._meet(documents, chosen)
-        online = [learner for learner in self.learners if isinstance(learner, OnlineLearner)]
-        for other in online[1:]:
-            other.borrow(online[0])
         for columns, learner in zip(self.columns * self.n_chains, self.learners, strict=True):
-            learner.learn(documents, np.ascontiguousarray(signs[:, columns]), chosen, total)
+            part, expected = np.ascontiguousarray(signs[:, columns]), learner.posterior.expected
+            crew = self.crew(learner)
+            learner.learn(Minibatch(documents, part, chosen, total, crew, expected))
+
+    def crew(self, learner: Learner) -> Crew | None:
+        """Threads with count buffers for those who need them, made when they first do.
+
+        Learners take turns, and leave the buffers, words times topics each, empty.
+        """
+        if self._crew is None and isinstance(learner, OnlineLearner):
+            self._crew = self._make_crew(learner)
+        return self._crew
+
+    def _make_crew(self, learner: OnlineLearner) -> Crew:
+        return Crew(self.n_threads, learner.chain.make_tool)
 
     def _meet(self, documents: Documents, chosen: IntArray) -> None:
         """Note the words of the chosen documents as known."""
@@ -260,15 +285,10 @@ class Training:
         """Words of each document that training has met."""
         return keep_words(documents, self.known).lengths
 
-    def stop(self, time: int) -> None:
-        """End all chains after so many steps; where that leaves no draws, so does the fit end."""
-        for learner in self.learners:
-            learner.stop(time)
-            learner.close()
-        if not all(learner.posterior.topics for learner in self.learners):
-            raise KeyboardInterrupt
-
     def close(self) -> None:
-        """Let threads go."""
+        """Let threads and documents go."""
         for learner in self.learners:
             learner.close()
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None

@@ -17,6 +17,7 @@ from bayesmargin.saving.codec import Place
 from bayesmargin.saving.netcdf import Variable
 
 _HOME, _PREFIX = "bayesmargin.models.medlda", "medlda."
+_DROPPED = {"read": None, "taken": 0}  # of a learner
 
 CLASSES = {
     **stored(f"{_HOME}.brevity", "Brevity", prefix=_PREFIX),
@@ -27,7 +28,7 @@ CLASSES = {
     **stored(f"{_HOME}.labels", "LabelCode", prefix=_PREFIX),
     **stored(f"{_HOME}.link", "ScoreLink", prefix=_PREFIX),
     **stored(f"{_HOME}.parameters", "Resolved", prefix=_PREFIX),
-    **stored(f"{_HOME}.posterior", "TopicPosterior", prefix=_PREFIX),
+    **stored(f"{_HOME}.posterior", "Draw", "TopicPosterior", prefix=_PREFIX),
     **stored(f"{_HOME}.quadratic", "QuadraticWorkspace", prefix=_PREFIX),
     **stored(f"{_HOME}.settings", "Settings", prefix=_PREFIX),
     **stored(f"{_HOME}.weights", "LangevinMover", "ThermostatMover", prefix=_PREFIX),
@@ -38,7 +39,7 @@ CLASSES = {
             *("settings", "mover", "generators", "streams", "lanes", "time", "clock"),
             *("topics", "moved", "deviation", "coef"),
         ),
-        {"_aids": None},
+        {"_aids": None, "minibatch": None, "sampled": None},
     ),
     "medlda.PassiveAggressive": Stored(
         f"{_HOME}.passive_aggressive",
@@ -47,21 +48,30 @@ CLASSES = {
             *("hinge", "alpha", "beta", "rng", "n_rounds", "n_sweeps", "delta", "precision"),
             *("linear", "mean", "covariance", "work", "_topics"),
         ),
+        {"minibatch": None},
     ),
     "medlda.OnlineLearner": Stored(
         f"{_HOME}.learners",
         "OnlineLearner",
-        ("chain", "posterior", "_n_draws", "_n_threads"),
-        {"_crew": None},
+        ("chain", "posterior", "_n_draws"),
+        _DROPPED,
+        former={"_n_threads": None},
     ),
     # Collapsed Gibbs sampling has no partial_fit: its chain, which holds all words, is not kept.
     "medlda.BatchLearner": Stored(
         f"{_HOME}.learners",
         "BatchLearner",
-        ("posterior", "_n_draws", "_time"),
-        {"chain": None},
+        ("posterior", "_n_draws"),
+        {"chain": None, **_DROPPED},
+        former={"_time": None},
     ),
-    "medlda.StreamLearner": Stored(f"{_HOME}.learners", "StreamLearner", ("state", "posterior")),
+    "medlda.StreamLearner": Stored(
+        f"{_HOME}.learners",
+        "StreamLearner",
+        ("chain", "posterior"),
+        {"_n_draws": 1, **_DROPPED},
+        former={"state": "chain"},
+    ),
     "medlda.Training": Stored(
         f"{_HOME}.training",
         "Training",
@@ -69,7 +79,7 @@ CLASSES = {
             *("resolved", "code", "n_words", "n_threads", "n_seen", "columns", "n_chains"),
             *("order", "seed", "learners", "held_out", "known", "n_labelled"),
         ),
-        {"_generators": []},
+        {"_generators": [], "_crew": None},
     ),
 }
 
@@ -195,8 +205,10 @@ def _check_brevity(brevity: Any, n_classifiers: int) -> None:
 
 
 def _check_learner(learner: Any, features: int, width: int, own: int, topics: int) -> None:
-    chain = getattr(learner, "chain", None)
-    if chain is not None:
+    from bayesmargin.models.medlda.learners import BatchLearner, OnlineLearner, StreamLearner
+
+    chain = learner.chain
+    if type(learner) is OnlineLearner:
         from bayesmargin.foundation.threads import N_SHARES
 
         settings = chain.settings
@@ -214,20 +226,21 @@ def _check_learner(learner: Any, features: int, width: int, own: int, topics: in
         require(settings.n_classes == own, "settings")
         kinds = {type(rng) for rng in chain.generators}
         require(kinds == {np.random.Generator} and len(chain.generators) == N_SHARES, "generators")
-    state = getattr(learner, "state", None)
-    if state is not None:
+    elif type(learner) is StreamLearner:
         for name in ("delta", "_topics"):
-            require_array(getattr(state, name), [features, width], "f", name)
-            require(getattr(state, name).dtype == np.float32, name)
+            require_array(getattr(chain, name), [features, width], "f", name)
+            require(getattr(chain, name).dtype == np.float32, name)
         for name in ("linear", "mean"):
-            require_array(getattr(state, name), [own, topics], "f", name)
+            require_array(getattr(chain, name), [own, topics], "f", name)
         for name in ("precision", "covariance"):
-            require_array(getattr(state, name), [own, topics, topics], "f", name)
+            require_array(getattr(chain, name), [own, topics, topics], "f", name)
         from bayesmargin.models.medlda.quadratic import make_quadratic_workspace
 
-        for mine, fresh in zip(state.work, make_quadratic_workspace(width), strict=True):
+        for mine, fresh in zip(chain.work, make_quadratic_workspace(width), strict=True):
             require(mine.shape == fresh.shape and mine.dtype == fresh.dtype, "work")
-        require(isinstance(state.rng, np.random.Generator), "generators")
+        require(isinstance(chain.rng, np.random.Generator), "generators")
+    else:
+        require(type(learner) is BatchLearner, "learners")
 
 
 def _check_documents(documents: Any, signs: Any, features: int, rows: int) -> None:
