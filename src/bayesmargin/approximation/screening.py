@@ -28,6 +28,7 @@ SCREEN = 8.0
 EDGES = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, SCREEN])
 LARGEST_KICK = 1.0  # momentum, in units of its standard deviation, that one row may give
 QUIET = 1.0  # predicted variance of the gradient estimate, whose mean square itself is about one
+IDLE = 1e-6  # share of all changes of state that rows may make which nobody reads
 AFFORDABLE = 1 << 18  # numbers in the rows of a batch up to which it may grow to be quiet
 
 
@@ -79,6 +80,22 @@ def screen(distance: FloatArray, reach: FloatArray, rng: np.random.Generator) ->
     variance = np.array([contribution[piece].mean() for piece in pieces])
     longest = np.array([reach[kept[piece]].max() for piece in pieces])
     return Screening(kept, start, variance, longest)
+
+
+def without_idle_rows(screening: Screening, distance: FloatArray) -> Screening:
+    """One stratum of the rows but those that are in reach and all but never change their state.
+
+    Together the rows left out make no more than :data:`IDLE` of all changes under the anchor. They
+    are about half, and would be read at every step by whoever takes no batches.
+    """
+    far = np.abs(distance[screening.index])
+    order = np.argsort(far, kind="stable")
+    changes = np.cumsum(ndtr(-far[order])[::-1])[::-1]
+    n_kept = int(np.searchsorted(-changes, -IDLE * changes[:1].sum(), side="right"))
+    kept = order[: max(1, n_kept)]
+    start = np.array([0, kept.size], dtype=np.int64)
+    longest = np.array([screening.reach.max(initial=0.0)])
+    return Screening(screening.index[kept], start, np.array([0.0]), longest)
 
 
 def allocate(screening: Screening, batch_size: int, step: float) -> Strata:

@@ -7,7 +7,13 @@ import numpy as np
 
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.row_states import RowStates
-from bayesmargin.approximation.screening import allocate, gradient_noise, quiet_batch, screen
+from bayesmargin.approximation.screening import (
+    Screening,
+    allocate,
+    gradient_noise,
+    quiet_batch,
+    screen,
+)
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.likelihoods.largest import MulticlassHinge
 from bayesmargin.likelihoods.one_score import BinaryHinge
@@ -106,14 +112,16 @@ def anchored_target(
     control_variates: bool = True,
     whiten: bool = True,
     quiet: bool = False,
+    screening: Screening | None = None,
     row_type: Any = ROW_TYPE,
 ) -> PreparedTarget:
     """Target around an anchor: control variates, screened strata, whitened coordinates.
 
-    ``quiet`` lets the batch grow where that size is too noisy.
+    ``quiet`` lets the batch grow where that size is too noisy; ``screening`` says which rows to
+    keep and in which order, if that is known already.
     """
     if control_variates:
-        screening = screen(states.distance, states.reach, rng)
+        screening = screening or screen(states.distance, states.reach, rng)
         if quiet:
             sizes = anchor.n_directions, problem.source.n_columns
             batch_size = quiet_batch(screening, batch_size, step, *sizes)

@@ -124,14 +124,30 @@ def every_second(*records: list[FloatArray]) -> None:
             pieces[:] = [np.concatenate(pieces)[::2]]
 
 
+def in_groups(chains: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
+    """Chains that are moved by one call: each by itself, unless their class has ``together``.
+
+    That is the number of chains which its ``run_together`` takes at most.
+    """
+    most = getattr(chains[0], "together", 1) if chains else 1
+    size = min(most, -(-len(chains) // max(1, n_groups)))
+    return [chains[k : k + size] for k in range(0, len(chains), max(1, size))]
+
+
 def run_chains(chains: Sequence[Advancing], n_draws: int, thin: int, n_jobs: int | None) -> None:
     """Let every chain make ``n_draws`` draws, in threads."""
+    threads = n_threads(n_jobs, len(chains))
+    groups = in_groups(chains, threads)
 
     def advance(number: int, _: None) -> None:
-        chains[number].run(n_draws, thin)
+        group = groups[number]
+        if len(group) == 1:
+            group[0].run(n_draws, thin)
+        else:
+            group[0].run_together(group, n_draws, thin)
 
-    with ThreadPool(n_threads(n_jobs, len(chains))) as pool:
-        pool.run(advance, range(len(chains)))
+    with ThreadPool(min(threads, max(1, len(groups)))) as pool:
+        pool.run(advance, range(len(groups)))
 
 
 def collected(chains: Sequence[ChainLike]) -> tuple[FloatArray, FloatArray]:

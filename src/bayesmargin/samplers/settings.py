@@ -64,6 +64,10 @@ class StochasticSettings(Sampler):
         """Default step of a wide problem before its kinks are looked at."""
         return STRIDE * self.default_step()
 
+    def whole_step(self) -> float | None:
+        """Default step where every step reads all rows, so that gradients are exact; None: no."""
+        return None
+
     def relaxation(self, step: float) -> float:
         """Iterations in which a whitened coordinate forgets its value, about."""
         raise TypeError("a concrete sampler is needed")

@@ -11,19 +11,28 @@ import numpy as np
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.approximation.row_states import row_states
-from bayesmargin.approximation.screening import SCREEN
+from bayesmargin.approximation.row_states import RowStates, row_states
+from bayesmargin.approximation.screening import (
+    SCREEN,
+    Screening,
+    allocate,
+    quiet_batch,
+    screen,
+    without_idle_rows,
+)
 from bayesmargin.approximation.targets import (
     ROW_TYPE,
     PreparedTarget,
     anchored_target,
     plain_target,
+    rows_can_be_whitened,
 )
 from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.dynamics.base import initial_state
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
+from bayesmargin.running.side_by_side import ChainInCompany
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import SharedChain, blocks_of
@@ -35,6 +44,8 @@ from bayesmargin.targets.rows import workspace
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
+COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
+CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
 
@@ -54,22 +65,40 @@ class StochasticSampler(StochasticSettings):
             anchor = without_shared_part(anchor, shared)
         return self._place(problem, generators, anchor, 1.0)
 
+    @property
+    def _reads_all(self) -> bool:
+        """Whether steps may read all rows: there is a step for it, and nothing else was chosen."""
+        chosen = (self.step, self.batch_size, self.thin, self.burn_in)
+        free = all(one is None for one in chosen) and self.control_variates
+        return free and self.preconditioner == "hessian" and self.whole_step() is not None
+
     def _prepare(
         self,
         problem: Problem,
         anchor: GaussianAnchor | None,
         shrink: float,
         rng: np.random.Generator,
-    ) -> tuple[PreparedTarget, float, dict[str, float]]:
-        """Target, the step that suits it times ``shrink``, and what is known about its kinks."""
+    ) -> tuple[PreparedTarget, float, dict[str, float], bool]:
+        """Target, the step that suits it times ``shrink``, and what is known about its kinks.
+
+        Last whether chains read all rows at every step, side by side.
+        """
         batch_size = self.batch_size or default_batch_size(problem.source.n_columns)
         if anchor is None:
             step = self.step or self.default_step()
-            return plain_target(problem, batch_size, rng), shrink * step, {}
+            return plain_target(problem, batch_size, rng), shrink * step, {}, False
         states = row_states(problem, anchor, SCREEN if self.control_variates else None)
         kinks = {"roughness": states.roughness(), "kinks_crossed": states.crossings()}
         gentle = min(1.0, SMOOTH / max(kinks["roughness"], 1e-12))
         step = shrink * (self.step or self.default_step() * gentle)
+        screening, whole = None, None
+        if self.control_variates:
+            screening = screen(states.distance, states.reach, rng)
+            whole = self._whole(problem, anchor, states, screening, step)
+            if whole is not None:
+                screening, batch_size = whole, whole.index.size
+                longest = SMOOTH * self.default_step() / max(kinks["roughness"], 1e-12)
+                step = shrink * min(self.whole_step() or step, longest)
         prepared = anchored_target(
             problem,
             anchor,
@@ -80,8 +109,33 @@ class StochasticSampler(StochasticSettings):
             control_variates=self.control_variates,
             whiten=self.preconditioner == "hessian",
             quiet=self.batch_size is None,
+            screening=screening,
         )
-        return prepared, step, kinks
+        return prepared, step, kinks, whole is not None
+
+    def _whole(
+        self,
+        problem: Problem,
+        anchor: GaussianAnchor,
+        states: RowStates,
+        screening: Screening,
+        step: float,
+    ) -> Screening | None:
+        """The rows of every step where it is cheaper to read all of them than large batches.
+
+        Exact gradients bear longer steps, every second of which is a draw, and chains side by side
+        read a row once; so batches have to be a good deal smaller to be worth their noise.
+        """
+        if not (self._reads_all and rows_can_be_whitened(problem, anchor)):
+            return None
+        n_columns = problem.source.n_columns
+        batch_size = default_batch_size(n_columns)
+        batch_size = quiet_batch(screening, batch_size, step, anchor.n_directions, n_columns)
+        taken = int(allocate(screening, batch_size, step).take.sum())
+        if taken * n_columns < COSTLY:
+            return None
+        whole = without_idle_rows(screening, states.distance)
+        return whole if whole.index.size <= CHEAPER * taken else None
 
     def _place(
         self,
@@ -90,15 +144,18 @@ class StochasticSampler(StochasticSettings):
         anchor: GaussianAnchor | None,
         shrink: float,
     ) -> Ensemble:
-        prepared, step, kinks = self._prepare(problem, anchor, shrink, generators[-1])
+        prepared, step, kinks, whole = self._prepare(problem, anchor, shrink, generators[-1])
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
         known = None
         if self.preconditioner == "hessian":
             places = generators[-1].standard_normal((PLACES, size))
-            work = workspace(prepared.target, ROW_TYPE)
-            noise = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
-            known = np.median(noise, axis=0)
+            if whole:
+                known = np.zeros(size)
+            else:
+                work = workspace(prepared.target, ROW_TYPE)
+                noise = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
+                known = np.median(noise, axis=0)
         dynamics = self.dynamics(step, problem.source.n_rows, known)
         dynamics = self.within_prior(dynamics, step, problem.prior)
         blocks = blocks_of(prepared.coordinates, shared)
@@ -109,7 +166,8 @@ class StochasticSampler(StochasticSettings):
             state = initial_state(start, rng, self.diffusion_level)
             work = workspace(prepared.target, ROW_TYPE)
             parts = (dynamics, prepared.target, state, work, rng)
-            chains.append(Chain(*parts) if blocks is None else SharedChain(*parts, blocks=blocks))
+            alone = ChainInCompany if whole else Chain
+            chains.append(alone(*parts) if blocks is None else SharedChain(*parts, blocks=blocks))
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
@@ -131,7 +189,7 @@ class StochasticSampler(StochasticSettings):
         return Ensemble(
             chains=chains,
             weights=prepared.weights,
-            thin=self.thin or max(1, round(0.5 * pace)),
+            thin=2 if whole else self.thin or max(1, round(0.5 * pace)),
             warmup=self.burn_in if self.burn_in is not None else max(50, round(50 * pace)),
             adaptive=self.thin is None and self.burn_in is None,
             info={

@@ -21,6 +21,7 @@ INTEGRATORS: dict[str, Any] = {
     "euler": EulerThermostat,
 }
 DEFAULT_STEPS = {SymmetricThermostat: 0.25, CentredThermostat: 0.25, EulerThermostat: 0.05}
+WHOLE_STEP = 0.35  # of "badodab" with exact gradients, whose kicks grow with it
 LONG_STEP = 0.7  # which "badodab" bears where nearly all rows are read
 
 
@@ -69,6 +70,10 @@ class SSGNHT(StochasticSampler):
         """Default step of a wide problem before its kinks are looked at."""
         centred = INTEGRATORS[self.integrator] is CentredThermostat
         return STRIDE * LONG_STEP if centred else super().wide_step()
+
+    def whole_step(self) -> float | None:
+        """Longer than with batches, of which only kinks are left to forbid more."""
+        return WHOLE_STEP if INTEGRATORS[self.integrator] is CentredThermostat else None
 
     def relaxation(self, step: float) -> float:
         """Underdamped dynamics of unit curvature forgets in about ``2A/h`` iterations."""

@@ -15,9 +15,10 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.one_vs_rest import all_classes
 from bayesmargin.models.linear.weighing import class_factors
 from bayesmargin.priors.moments import Belief
+from bayesmargin.rows.alike import equal_rows, many_equal_rows
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.source import DenseSource, RowSource
-from bayesmargin.rows.sparse import SparseSource
+from bayesmargin.rows.sparse import DENSE_COLUMNS, SparseSource
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
 from bayesmargin.running.run import Run, sample
@@ -75,8 +76,8 @@ def merged(data: LinearData) -> LinearData:
     """Drop rows of weight zero; join equal rows of one class, their weights added.
 
     The posterior is the same, and a row given twice or with weight two leads to equal draws. Large
-    data keep their rows as they are, since finding equal ones would take longer than it saves, and
-    so do rows that come in groups.
+    data keep their rows as they are, since finding equal ones would take longer than it saves: but
+    for sparse ones of few columns, where many are equal. So do rows that come in groups.
     """
     values, label, weight = data.values, data.label, data.weight
     if isinstance(values, FileRows):
@@ -84,33 +85,24 @@ def merged(data: LinearData) -> LinearData:
     if np.any(weight == 0.0):
         data = data.at(weight > 0.0)
         values, label, weight = data.values, data.label, data.weight
-    if values.shape[0] > MERGE_LIMIT or data.groups is not None:
+    if data.groups is not None:
         return data
     if sparse.issparse(values):
-        first, place = _equal_sparse_rows(values, label)
+        alike = equal_rows if values.shape[0] <= MERGE_LIMIT else many_equal_rows
+        narrow = values.shape[0] <= MERGE_LIMIT or values.shape[1] < DENSE_COLUMNS
+        found = alike(values, label) if narrow else None
+        if found is None:
+            return data
+        first, place = found
         total = np.bincount(place, weights=weight).astype(float)
         return LinearData(values[first], label[first], total, data.n_classes)
+    if values.shape[0] > MERGE_LIMIT:
+        return data
     keyed = np.column_stack([values, label])
     unique, place = np.unique(keyed, axis=0, return_inverse=True)
     total = np.bincount(place.ravel(), weights=weight, minlength=len(unique)).astype(float)
     kept = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
     return LinearData(kept, unique[:, -1].astype(label.dtype), total, data.n_classes)
-
-
-def _equal_sparse_rows(values: Any, label: Any) -> tuple[IntArray, IntArray]:
-    """First occurrence of every distinct row, in an order of their content, and where each went."""
-    bounds, indices, data = values.indptr, values.indices, values.data
-    seen: dict[bytes, list[int]] = {}
-    for i in range(values.shape[0]):
-        part = slice(bounds[i], bounds[i + 1])
-        key = b"%r " % label[i].item() + indices[part].tobytes() + data[part].tobytes()
-        seen.setdefault(key, []).append(i)
-    first = np.empty(len(seen), dtype=np.int64)
-    place = np.empty(values.shape[0], dtype=np.int64)
-    for number, key in enumerate(sorted(seen)):
-        first[number] = seen[key][0]
-        place[seen[key]] = number
-    return first, place
 
 
 def source_of(values: Any, intercept: bool) -> RowSource:

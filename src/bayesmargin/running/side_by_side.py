@@ -1,0 +1,152 @@
+r"""Chains that read every row together, for steps that all rows in reach take part in.
+
+A step over tens of thousands of rows of some hundred features is bound by memory: four chains that
+each stream the rows by themselves wait four times. Here a few rows are fetched once and multiplied
+with the weights of all chains of a thread while they are in the innermost cache. Nothing random is
+shared: gradients are exact, and noise comes from each chain's own generator.
+
+Chains are taken two by two, an odd one with a stand-in, so that the draws of a chain do not depend
+on which others it runs beside, nor on the number of threads.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from bayesmargin.dynamics.base import follow, lead
+from bayesmargin.errors import DivergenceError
+from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.priors.densities import prior_gradient
+from bayesmargin.rows.layout import row_add, row_dot
+from bayesmargin.rows.products import eight_products
+from bayesmargin.running.chains import FARTHEST, TRACE_NAMES, Chain
+from bayesmargin.targets.base import space_of
+from bayesmargin.targets.coordinates import pull_back, to_weights
+
+GROUP = 4  # chains that one thread moves together, at most
+
+
+@inner_jit
+def _add_if_changed(hinge, rows, d, score, data):  # type: ignore[no-untyped-def]
+    """Add a row's change of force, if its state is not that of the reference."""
+    slack = hinge.slack[d] - hinge.sign[d] * score
+    change = (1 if slack > 0.0 else 0) - hinge.reference[d]
+    if change != 0:
+        row_add(rows, d, -hinge.cost[d] * change * hinge.sign[d], data)
+
+
+@inner_jit
+def _add_rows(hinge, rows, n_rows, working, data):  # type: ignore[no-untyped-def]
+    """Add the rows' changes of force at every line of ``working`` to that line of ``data``."""
+    values = rows.values
+    zero, n_pairs = values.dtype.type(0.0), working.shape[0] // 2
+    for d in range(0, n_rows - 3, 4):
+        one, two, three, four = values[d], values[d + 1], values[d + 2], values[d + 3]
+        for p in range(n_pairs):
+            k = 2 * p
+            a, b, c, e, f, g, h, i = eight_products(
+                one, two, three, four, working[k], working[k + 1], zero
+            )
+            _add_if_changed(hinge, rows, d, a, data[k])
+            _add_if_changed(hinge, rows, d + 1, b, data[k])
+            _add_if_changed(hinge, rows, d + 2, c, data[k])
+            _add_if_changed(hinge, rows, d + 3, e, data[k])
+            _add_if_changed(hinge, rows, d, f, data[k + 1])
+            _add_if_changed(hinge, rows, d + 1, g, data[k + 1])
+            _add_if_changed(hinge, rows, d + 2, h, data[k + 1])
+            _add_if_changed(hinge, rows, d + 3, i, data[k + 1])
+    for d in range(n_rows - n_rows % 4, n_rows):
+        for k in range(working.shape[0]):
+            _add_if_changed(hinge, rows, d, row_dot(rows, d, working[k]), data[k])
+
+
+@inner_jit
+def _gradients(target, states, works, count, working, data):  # type: ignore[no-untyped-def]
+    """Gradient of the energy at the position of every state, to ``gradient`` of its workspace."""
+    size = target.drift.shape[0]
+    for k in range(count):
+        weights = works[k].weights
+        to_weights(target.coordinates, states[k].position, weights)
+        for j in range(size):
+            working[k, j] = weights[j]
+            data[k, j] = target.drift[j]
+    n_rows = target.strata.start[-1]
+    _add_rows(target.hinge, target.rows, n_rows, working, data)
+    for k in range(count):
+        work = works[k]
+        prior_gradient(target.prior, work.weights, work.prior)
+        for j in range(size):
+            work.data[j] = data[k, j]
+            work.weights[j] = data[k, j] + work.prior[j]
+        pull_back(target.coordinates, work.weights, work.gradient)
+
+
+@jit
+def record_together(  # type: ignore[no-untyped-def]
+    dynamics, target, states, works, sources, count, thin, draws, trace
+):
+    """:func:`.chains.record` for the first ``count`` of some chains, all with exact gradients."""
+    lines, size = count + count % 2, target.drift.shape[0]
+    working = np.zeros((lines, size), target.rows.values.dtype)
+    data = np.zeros((lines, size))
+    for n in range(draws.shape[1]):
+        for _ in range(thin):
+            for k in range(count):
+                lead(dynamics, states[k])
+            _gradients(target, states, works, count, working, data)
+            for k in range(count):
+                state = states[k]
+                follow(dynamics, state, space_of(target), works[k], sources[k])
+                state.clock[0] += 1
+                square, kinetic = 0.0, 0.0
+                for j in range(state.position.shape[0]):
+                    square += state.position[j] * state.position[j]
+                    kinetic += state.momentum[j] * state.momentum[j]
+                if not square < FARTHEST:
+                    return n
+                trace[k, n, 0] += kinetic / (thin * state.position.shape[0])
+                trace[k, n, 1] += state.friction[0] / thin
+                trace[k, n, 2] = max(trace[k, n, 2], np.sqrt(square))
+        for k in range(count):
+            position = states[k].position
+            for j in range(position.shape[0]):
+                draws[k, n, j] = position[j]
+    return draws.shape[1]
+
+
+class ChainInCompany(Chain):
+    """A chain that others of its kind can run beside."""
+
+    together: ClassVar[int] = GROUP
+
+    def run(self, n_draws: int, thin: int) -> None:
+        """Append ``n_draws`` draws, ``thin`` iterations apart."""
+        self.run_together([self], n_draws, thin)
+
+    @staticmethod
+    def run_together(chains: Sequence[Chain], n_draws: int, thin: int) -> None:
+        """Append as many draws to every one of the chains, at most :data:`GROUP` of them."""
+        first, count = chains[0], len(chains)
+        padded = [*chains, *([first] * (GROUP - count))]
+        draws = np.empty((count, n_draws, first.state.position.shape[0]))
+        trace = np.zeros((count, n_draws, len(TRACE_NAMES)))
+        done = record_together(
+            first.dynamics,
+            first.target,
+            tuple(chain.state for chain in padded),
+            tuple(chain.work for chain in padded),
+            tuple(chain.rng for chain in padded),
+            count,
+            thin,
+            draws,
+            trace,
+        )
+        if done < n_draws:
+            raise DivergenceError(
+                f"a chain diverged after {int(first.state.clock[0])} iterations with "
+                f"{first.dynamics}; choose a smaller step, or leave the step out"
+            )
+        for chain, made, traced in zip(chains, draws, trace, strict=True):
+            chain.draws.append(made)
+            chain.trace.append(traced)

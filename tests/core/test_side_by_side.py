@@ -1,0 +1,78 @@
+"""Chains that read rows together: each moves as it does alone, over the rows that matter."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import bayesmargin.samplers.stochastic as stochastic
+from bayesmargin.approximation.screening import IDLE, screen, without_idle_rows
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.rows import DenseSource
+from bayesmargin.running.chains import Chain, collected, run_chains
+from bayesmargin.running.side_by_side import ChainInCompany
+from bayesmargin.samplers import SSGNHT
+from bayesmargin.targets.problem import Problem
+
+N_ROWS, N_COLUMNS = 1203, 7
+
+
+@pytest.fixture(autouse=True)
+def every_batch_is_large(monkeypatch):
+    monkeypatch.setattr(stochastic, "COSTLY", 1)
+    monkeypatch.setattr(stochastic, "CHEAPER", 1000)
+
+
+def problem():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((N_ROWS, N_COLUMNS))
+    label = (rows[:, 0] + rows[:, 1] + rng.standard_normal(N_ROWS) > 0).astype(np.int64)
+    prior = GaussianBelief(np.zeros(N_COLUMNS), np.ones(N_COLUMNS))
+    return Problem(DenseSource(rows, False), label, 2, np.ones(N_ROWS), 1.0, prior)
+
+
+def started(n_chains):
+    return SSGNHT(integrator="badodab").start(problem(), spawn_generators(3, n_chains + 1))
+
+
+@pytest.mark.parametrize(("n_chains", "n_jobs"), [(3, 1), (3, 2), (5, 2), (5, 1)])
+def test_draws_depend_neither_on_company_nor_on_threads(n_chains, n_jobs):
+    together, single = started(n_chains), started(n_chains)
+    run_chains(together.chains, 9, 2, n_jobs)
+    for chain in single.chains:
+        chain.run(9, 2)
+    for found, wanted in zip(collected(together.chains), collected(single.chains), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_chain_in_company_moves_as_one_that_reads_the_same_rows_alone():
+    company = started(4).chains
+    plain = [Chain(c.dynamics, c.target, c.state, c.work, c.rng) for c in started(4).chains]
+    assert all(isinstance(chain, ChainInCompany) for chain in company)
+    run_chains(company, 20, 2, 1)
+    run_chains(plain, 20, 2, 1)
+    for found, wanted in zip(collected(company), collected(plain), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)  # rows in single precision
+
+
+def test_all_rows_are_read_and_chains_say_so():
+    info = started(2).info
+    assert info["batch_size"] == info["rows_in_reach"]
+    assert info["predicted_gradient_noise"] == 0.0
+
+
+def test_steps_that_were_chosen_keep_their_batches():
+    chosen = SSGNHT(integrator="badodab", batch_size=50).start(problem(), spawn_generators(3, 3))
+    assert not isinstance(chosen.chains[0], ChainInCompany)
+
+
+def test_idle_rows_make_next_to_no_changes():
+    rng = np.random.default_rng(5)
+    distance = rng.uniform(-7.9, 7.9, 5000)
+    everything = screen(distance, np.ones(5000), rng)
+    kept = without_idle_rows(everything, distance)
+    changes = ndtr(-np.abs(distance))
+    left_out = changes.sum() - changes[kept.index].sum()
+    assert 0.5 * IDLE * changes.sum() < left_out <= IDLE * changes.sum()
+    assert kept.start.tolist() == [0, kept.index.size]
+    assert np.abs(distance[kept.index]).max() < 5.5
