@@ -88,6 +88,19 @@ def test_rows_that_come_in_groups_tell_less():
     np.testing.assert_allclose(width[2] / width[0], 1.0, rtol=0.15)
 
 
+def test_groups_that_share_a_part_of_their_noise_spread_as_over_samples():
+    rng, found = np.random.default_rng(13), []
+    groups = np.repeat(np.arange(80), 5)
+    for _ in range(80):
+        X = rng.standard_normal((80, 2))[groups] + rng.standard_normal((400, 2))
+        noise = rng.standard_normal(80)[groups] + rng.standard_normal(400)
+        y = (X @ SLOPES + noise > 0.0).astype(np.int8)
+        found.append(law(X, y, 1.0, groups=groups))
+    seen = np.var([one.centre for one in found], axis=0, ddof=1).sum()
+    expected = np.mean([np.trace(one.covariance) for one in found])
+    assert 0.75 < seen / expected < 1.3  # its standard error is about 0.1
+
+
 def test_contrasts_of_three_classes_spread_as_over_samples():
     rng = np.random.default_rng(4)
     scores = np.array([[1.0, 0.0], [-1.0, 0.5], [0.0, -1.0]])

@@ -29,7 +29,7 @@ from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import Belief, LaplaceBelief
 from bayesmargin.targets.problem import Problem
-from bayesmargin.uncertainty.scatter import scatter
+from bayesmargin.uncertainty.scatter import Sample, scatter
 
 ROUNDS = 30
 SETTLED = 0.01  # root mean square of a change of the centre in standard deviations
@@ -70,12 +70,13 @@ def sandwich(
         Numbers of the groups of rows that belong together.
     """
     own = _information(problem.prior, problem.n_weights) if doubt is None else doubt
+    sample = Sample(problem, number, groups)
     anchor, active, steps = start, 0.0, np.inf
     for turn in range(ROUNDS):
         slope = _slope(problem, replace(anchor, factor=SHARPER * anchor.factor))
         factor, _ = inverse_factor(_hessian(problem, anchor))
         inverse = factor @ factor.T
-        spread, active = scatter(problem, anchor, number, inverse, groups)
+        spread, active = scatter(sample, anchor, inverse)
         wanted = inverse @ (spread + own) @ inverse
         before = anchor.factor @ anchor.factor.T
         if turn:  # where few kinks are near, the width would go up and down

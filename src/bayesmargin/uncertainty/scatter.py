@@ -6,14 +6,19 @@ the Gaussian, so the row adds its expected square. For two classes
 .. math:: J = \sum_d \frac{c_d^2}{n_d}\,\Phi(t_d)\, x_d x_d^T - \frac{1}{n} g g^T,
           \qquad g = \sum_d c_d\, \Phi(t_d)\, y_d x_d,
 
-where the cost :math:`c_d` stands for :math:`n_d` rows that are alike, and :math:`n` for all. A row
-has pulled the weights to its own side; without it its slack would be larger by
-:math:`c_d \Phi(t_d)\, x_d^T H^{-1} x_d`, which :math:`t_d` contains: in few rows the subgradients
-at the minimiser look smaller than those of further rows are. More than two classes add
-:math:`(e_k - e_y)(e_k - e_y)^T \otimes x x^T` with the chance of each rival :math:`k`.
+where the cost :math:`c_d` stands for :math:`n_d` rows that are alike, and :math:`n` for all. More
+than two classes add :math:`(e_k - e_y)(e_k - e_y)^T \otimes x x^T` with the chance of each rival
+:math:`k`.
 
-Rows that belong together add the square of their sum.
+A row has pulled the weights to its own side; without it they would be off by
+:math:`H^{-1} g_d`, which its slacks contain: in few rows the subgradients at the minimiser look
+smaller than those of further rows are.
+
+Rows that belong together add the square of their sum, are left out together, and each adds the
+variance of its option beside.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, softmax
@@ -24,103 +29,141 @@ from bayesmargin.approximation.multiclass import option_moments, temperature_of
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.targets.problem import Problem
 
+ACTIVE = 1e-3  # chance of a rival below which a row has not pulled anything
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What scatter is asked of: a problem and how its rows came about."""
+
+    problem: Problem
+    number: FloatArray
+    """Rows that each row stands for."""
+    groups: IntArray | None = None
+    """Numbers of the groups of rows that belong together."""
+
+    def summed(self, span: slice, rows: FloatArray, to: FloatArray) -> None:
+        """Add rows of a block to those of their groups."""
+        assert self.groups is not None
+        np.add.at(to, self.groups[span], rows)
+
+    def empty_sums(self, size: int) -> FloatArray | None:
+        """A row of zeros for every group, if there are any."""
+        return None if self.groups is None else np.zeros((int(self.groups.max()) + 1, size))
+
 
 def scatter(
-    problem: Problem,
-    anchor: GaussianAnchor,
-    number: FloatArray,
-    inverse: FloatArray | None = None,
-    groups: IntArray | None = None,
+    sample: Sample, anchor: GaussianAnchor, inverse: FloatArray | None = None
 ) -> tuple[FloatArray, float]:
     """Covariance of the summed subgradients, and rows whose hinge is active.
 
     Parameters
     ----------
-    number : array of shape (n_rows,)
-        Rows that each row stands for.
     inverse : array, optional
         Inverse of the Hessian, which says how far rows have pulled the weights.
-    groups : array of shape (n_rows,), optional
-        Numbers of the groups of rows that belong together.
     """
-    if problem.is_binary:
-        return _of_two(problem, anchor, number, inverse, groups)
-    return _of_several(problem, anchor, number, groups)
+    of = _of_two if sample.problem.is_binary else _of_several
+    moved = None
+    if sample.groups is not None and inverse is not None:
+        moved = of(sample, anchor, None, None)[2] @ inverse
+    return of(sample, anchor, inverse, moved)[:2]
 
 
 def _of_two(
-    problem: Problem,
-    anchor: GaussianAnchor,
-    number: FloatArray,
-    inverse: FloatArray | None,
-    groups: IntArray | None,
-) -> tuple[FloatArray, float]:
-    size = len(anchor.mean)
+    sample: Sample, anchor: GaussianAnchor, inverse: FloatArray | None, moved: FloatArray | None
+) -> tuple[FloatArray, float, FloatArray]:
+    problem, number, size = sample.problem, sample.number, len(anchor.mean)
     total, mean, active = np.zeros((size, size)), np.zeros(size), 0.0
-    sums = None if groups is None else np.zeros((int(groups.max()) + 1, size))
+    sums = sample.empty_sums(size)
     moments = SlackMoments(problem, anchor, None)
     for span, values in problem.source.blocks():
         centre, _, _, deviation = moments(span, values)
         values = values.astype(float, copy=False)
         cost, share = problem.cost[span], ndtr(centre / deviation)
-        if inverse is not None:
+        side, slope = problem.hinges.side[span], problem.hinges.slope[span]
+        if moved is not None and sample.groups is not None:
+            pull = -side * np.einsum("ij,ij->i", values, moved[sample.groups[span]])
+            share = ndtr((centre + pull) / deviation)
+        elif inverse is not None:
             pull = cost / number[span] * np.einsum("ij,ij->i", values @ inverse, values)
             share = ndtr((centre + share * pull) / deviation)
         active += float(number[span] @ share)
         push = values * problem.forces(span, share)[:, None]
         mean += push.sum(axis=0)
+        square = share * (slope - side) ** 2 + (1.0 - share) * slope**2
         if sums is not None:
-            assert groups is not None
-            np.add.at(sums, groups[span], push)
-        else:
-            rooted = values * (cost * np.sqrt(share / number[span]))[:, None]
-            total += rooted.T @ rooted
-    if sums is not None:
-        return _between(sums), active
-    return total - np.outer(mean, mean) / number.sum(), active
+            sample.summed(span, push, sums)
+            square = share * (1.0 - share)
+        rooted = values * (cost * np.sqrt(square / number[span]))[:, None]
+        total += rooted.T @ rooted
+    return _finished(total, mean, sums, number), active, mean if sums is None else sums
 
 
 def _of_several(
-    problem: Problem, anchor: GaussianAnchor, number: FloatArray, groups: IntArray | None
-) -> tuple[FloatArray, float]:
+    sample: Sample, anchor: GaussianAnchor, inverse: FloatArray | None, moved: FloatArray | None
+) -> tuple[FloatArray, float, FloatArray]:
+    problem, number = sample.problem, sample.number
     count, width = problem.n_classes, problem.source.n_columns
     total, mean, active = np.zeros((count, width, count, width)), np.zeros((count, width)), 0.0
-    sums = None if groups is None else np.zeros((int(groups.max()) + 1, count * width))
+    sums = sample.empty_sums(count * width)
     for span, values in problem.source.blocks():
         values = values.astype(float, copy=False)
         options, deviations = option_moments(problem, span, values, anchor)
-        share = softmax(options / temperature_of(options, deviations)[:, None], axis=1)
-        label, cost = problem.label[span], problem.cost[span]
-        own = np.arange(count) == label[:, None]
+        temperature = temperature_of(options, deviations)[:, None]
+        own = np.arange(count) == problem.label[span][:, None]
+        cost, alike = problem.cost[span], number[span]
+        share = softmax(options / temperature, axis=1)
+        if moved is not None and sample.groups is not None:
+            away = moved[sample.groups[span]].reshape(len(values), count, width)
+            share = softmax((options + np.einsum("ij,ikj->ik", values, away)) / temperature, axis=1)
+        elif inverse is not None:
+            push = (share - own) * (cost / alike)[:, None]
+            share = softmax((options + _pulled(values, push, inverse)) / temperature, axis=1)
         rival = np.where(own, 0.0, share)
         doubt = rival.sum(axis=1)
-        active += float(number[span] @ doubt)
+        active += float(alike @ doubt)
         push = np.where(own, -doubt[:, None], rival) * cost[:, None]
         mean += push.T @ values
         if sums is not None:
-            assert groups is not None
             rows = push[:, :, None] * values[:, None, :]
-            np.add.at(sums, groups[span], rows.reshape(len(values), -1))
-            continue
-        square = cost**2 / number[span]
+            sample.summed(span, rows.reshape(len(values), -1), sums)
         for k in range(count):
             for j in range(k + 1):
                 both = rival[:, k] + np.where(own[:, k], doubt, 0.0)
                 if j != k:  # a row adds to a pair of classes of which one is its own
                     both = -(rival[:, k] * own[:, j] + rival[:, j] * own[:, k])
-                part = (values * (square * both)[:, None]).T @ values
+                both = both * cost**2
+                if sums is not None:
+                    both = both - push[:, k] * push[:, j]
+                part = (values * (both / alike)[:, None]).T @ values
                 total[k, :, j] += part
                 if j != k:
                     total[j, :, k] += part
     size = count * width
-    if sums is not None:
-        return _between(sums), active
     flat = mean.ravel()
-    return total.reshape(size, size) - np.outer(flat, flat) / number.sum(), active
+    square = total.reshape(size, size)
+    return _finished(square, flat, sums, number), active, flat if sums is None else sums
 
 
-def _between(sums: FloatArray) -> FloatArray:
-    """Covariance of the sum of independent groups, with the usual factor for their number."""
-    count = len(sums)
+def _pulled(values: FloatArray, push: FloatArray, inverse: FloatArray) -> FloatArray:
+    """What leaving a row out adds to its scores (row, class), from its push of each."""
+    count, width = push.shape[1], values.shape[1]
+    blocks = inverse.reshape(count, width, count, width)
+    result = np.zeros_like(push)
+    some = np.flatnonzero(np.abs(push).max(axis=1) > ACTIVE)
+    rows = values[some]
+    for k in range(count):
+        for j in range(count):
+            square = np.einsum("ij,ij->i", rows @ blocks[k, :, j], rows)
+            result[some, k] += square * push[some, j]
+    return result
+
+
+def _finished(
+    total: FloatArray, mean: FloatArray, sums: FloatArray | None, number: FloatArray
+) -> FloatArray:
+    """Covariance of a sum of independent rows, or of groups beside what their rows add."""
+    if sums is None:
+        return total - np.outer(mean, mean) / number.sum()
     away = sums - sums.mean(axis=0)
-    return (away.T @ away) * (count / max(count - 1, 1))
+    return total + (away.T @ away) * (len(sums) / max(len(sums) - 1, 1))
