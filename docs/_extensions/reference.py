@@ -18,7 +18,8 @@ GROUPS = (
         "bayesmargin.diagnostics.convergence",
         ["Diagnostics", "rhat", "bulk_ess", "tail_ess", "effective_sample_size"],
     ),
-    ("Pictures", "bayesmargin.plots", ["plot_posterior", "plot_reliability"]),
+    ("Decisions", "bayesmargin.decisions", None),
+    ("Pictures", "bayesmargin.plots", ["plot_posterior", "plot_reliability", "plot_risk"]),
     ("Topics", "bayesmargin.models.medlda", ["TokenCounter", "coherence", "plot_class_topics"]),
     ("Draws of topics", "bayesmargin.models.medlda.posterior", ["TopicPosterior"]),
     (

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.calibration.reliability import curve_of, events_and_chances
+from bayesmargin.decisions.risk import risk_curve
 from bayesmargin.foundation.arguments import require_count
 from bayesmargin.inputs.names import names_of
 from bayesmargin.models.linear.predictions import LinearPredictions
@@ -148,5 +149,48 @@ def plot_reliability(
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     axes.set_xlabel("forecast probability")
     axes.set_ylabel("observed frequency")
+    axes.legend(frameon=False)
+    return _finish(axes, path)
+
+
+def plot_risk(
+    y: Any,
+    probability: Any,
+    classes: Any = None,
+    path: str | Path | None = None,
+) -> Any:
+    """Share of errors against the share of rows answered, the most certain first.
+
+    Parameters
+    ----------
+    y : array of labels (row,)
+    probability : array (row, class)
+        As ``predict_proba`` gives them.
+    classes : array (class,), optional
+        Labels of the columns, ``classes_`` of a model; by default those in ``y``, sorted.
+    path : str or path, optional
+        Where to save the picture.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    y = np.asarray(y)
+    names = np.unique(y) if classes is None else np.asarray(classes)
+    unknown = np.setdiff1d(y, names)
+    if len(unknown):
+        raise ValueError(
+            f"y holds {unknown.tolist()[:5]!r}, which are not among the classes "
+            f"{names.tolist()[:8]!r}"
+        )
+    order = np.argsort(names)
+    curve = risk_curve(probability, order[np.searchsorted(names, y, sorter=order)])
+    axes = _new_axes(4.6, 3.6)
+    axes.step(curve.answered, curve.risk, where="post", color=ACCENT)
+    axes.axhline(curve.risk[-1], color=PALE, linewidth=1, label="all rows answered")
+    axes.set(xlim=(0.0, 1.0))
+    axes.set_ylim(bottom=0.0)
+    axes.set_xlabel("share of rows answered")
+    axes.set_ylabel("errors among them")
     axes.legend(frameon=False)
     return _finish(axes, path)

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier
-from bayesmargin.plots import plot_posterior, plot_reliability
+from bayesmargin.plots import plot_posterior, plot_reliability, plot_risk
 
 IRIS = load_iris()
 
@@ -172,3 +172,14 @@ def test_intercepts_carry_the_names_of_their_classes(model):
 def test_numbers_of_weights_that_cannot_be_shown(model, strongest):
     with pytest.raises(ValueError, match="strongest="):
         plot_posterior(model, strongest=strongest)
+
+
+def test_the_picture_of_the_risk_starts_with_the_most_certain_rows():
+    chance = np.array([0.95, 0.9, 0.2, 0.45])
+    table = np.column_stack([1.0 - chance, chance])
+    axes = plot_risk(["b", "b", "a", "b"], table)
+    x, y = axes.lines[0].get_data()
+    np.testing.assert_allclose(x, [0.25, 0.5, 0.75, 1.0])
+    np.testing.assert_allclose(y, [0.0, 0.0, 0.0, 0.25])
+    with pytest.raises(ValueError, match="not among the classes"):
+        plot_risk(["c", "b", "a", "b"], table, classes=["a", "b"])

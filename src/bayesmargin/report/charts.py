@@ -166,6 +166,19 @@ def reliability(
     return picture(frame, words, *parts)
 
 
+def risk(answered: FloatArray, errors: FloatArray) -> Markup:
+    """Share of errors against the share of rows answered."""
+    top = max(0.02, 1.1 * float(errors.max()))
+    frame = Frame((0.0, 1.0), (0.0, top), height=300.0)
+    parts = [
+        frame.y_axis("errors among them"),
+        frame.x_axis("share of rows answered", [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        tag("path", d=frame.path(answered.tolist(), errors.tolist()), class_="line c0"),
+    ]
+    words = "Risk against the share of rows answered. The table below it holds some of its points."
+    return picture(frame, words, *parts)
+
+
 def heat_map(
     rows: Sequence[str],
     names: Sequence[str],

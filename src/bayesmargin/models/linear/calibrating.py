@@ -9,6 +9,7 @@ from scipy import sparse
 
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.leave_one_out import leave_one_out, leave_one_out_jointly
+from bayesmargin.calibration.left_out import LeftOut
 from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
 from bayesmargin.foundation.threads import n_threads
 from bayesmargin.foundation.types import FloatArray
@@ -40,8 +41,10 @@ def calibrate(
     weights: FloatArray,
     settings: Any,
     before: Link | None = None,
-) -> Link:
+) -> tuple[Link, LeftOut]:
     """Probability link from leave-one-out scores of training rows, those of :func:`some_rows`.
+
+    With it the forecasts of these rows, each left out in turn.
 
     A row of weight two counts as two rows here too, of which one is left out. Weights that are
     smaller than one on average count relative to one another. ``before`` is the link that earlier
@@ -69,7 +72,16 @@ def calibrate(
     cost, weight = settings.C * typical, data.weight / typical
     if data.number is not None:  # classes that count more bring no further rows
         weight *= number.sum() / data.weight.sum()
-    return fit_link(mean, variance, data.label, weight, cost, settings.margin, before)
+    link = fit_link(mean, variance, data.label, weight, cost, settings.margin, before)
+    widest = variance if variance.ndim == 1 else variance.max(axis=1)
+    forecasts = LeftOut(
+        link.probabilities(mean, variance),
+        data.label.astype(np.int32),
+        number / typical,
+        np.sqrt(widest),
+        None if data.place is None else data.place.astype(np.int32),
+    )
+    return link, forecasts
 
 
 def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:

@@ -47,6 +47,8 @@ class LinearData:
     """Rows of which these were chosen at random; None: they are all."""
     number: FloatArray | None = None
     """Rows that each stands for, where that is not its weight: classes may be emphasised."""
+    place: IntArray | None = None
+    """Where each row that was given is now, -1 for none; None where nobody asks."""
 
     @property
     def counts(self) -> FloatArray:
@@ -61,7 +63,18 @@ class LinearData:
             groups = np.unique(groups[index], return_inverse=True)[1]
         number = None if self.number is None else self.number[index]
         values, label, weight = self.values[index], self.label[index], self.weight[index]
-        return LinearData(values, label, weight, self.n_classes, groups, self.n_all, number)
+        place = None
+        if self.place is not None:
+            kept = np.full(len(self.label), -1)
+            kept[index] = np.arange(len(label))
+            place = self.moved_to(kept)
+        return LinearData(values, label, weight, self.n_classes, groups, self.n_all, number, place)
+
+    def moved_to(self, new: IntArray) -> IntArray | None:
+        """``place`` once every row has moved to its new number."""
+        if self.place is None:
+            return None
+        return np.where(self.place >= 0, new[self.place], -1)
 
 
 def emphasised(data: LinearData, class_weight: Any, classes: Any) -> LinearData:
@@ -95,14 +108,16 @@ def merged(data: LinearData) -> LinearData:
             return data
         first, place = found
         total = np.bincount(place, weights=weight).astype(float)
-        return LinearData(values[first], label[first], total, data.n_classes)
+        there = data.moved_to(place)
+        return LinearData(values[first], label[first], total, data.n_classes, place=there)
     if values.shape[0] > MERGE_LIMIT:
         return data
     keyed = np.column_stack([values, label])
     unique, place = np.unique(keyed, axis=0, return_inverse=True)
     total = np.bincount(place.ravel(), weights=weight, minlength=len(unique)).astype(float)
     kept = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
-    return LinearData(kept, unique[:, -1].astype(label.dtype), total, data.n_classes)
+    label, there = unique[:, -1].astype(label.dtype), data.moved_to(place.ravel())
+    return LinearData(kept, label, total, data.n_classes, place=there)
 
 
 def source_of(values: Any, intercept: bool) -> RowSource:

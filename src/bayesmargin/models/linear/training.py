@@ -1,17 +1,20 @@
 """What turns labelled rows into the attributes of a fitted linear model."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from bayesmargin.calibration.maps import Link
+from bayesmargin.calibration.maps import MAX_ROWS, Link
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.checks import plain_labels, require_numbers
+from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.linear.adjusting import Earlier, adjust
 from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.doubting import LinearDoubt
 from bayesmargin.models.linear.fitting import (
     LinearData,
     emphasised,
@@ -19,7 +22,6 @@ from bayesmargin.models.linear.fitting import (
     sample_linear,
     split_weights,
 )
-from bayesmargin.models.linear.predictions import LinearPredictions
 from bayesmargin.models.linear.prior_scale import resolved_scale
 from bayesmargin.models.linear.reading import ROW_TYPES
 from bayesmargin.models.saved.mixin import SavedMixin
@@ -43,7 +45,7 @@ class Before(NamedTuple):
     rows: Earlier | None
 
 
-class LinearTraining(SavedMixin, LinearPredictions):
+class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
     """Fits of linear models: from checked rows to draws, probabilities and robust intervals."""
 
     prior: str
@@ -102,6 +104,8 @@ class LinearTraining(SavedMixin, LinearPredictions):
         label = label.astype(np.min_scalar_type(len(self.classes_)))
         check_scales(X, getattr(self, "feature_names_in_", None))
         given = LinearData(X, label, weight, len(self.classes_), groups)
+        if len(label) <= MAX_ROWS and not isinstance(X, FileRows):
+            given = replace(given, place=np.arange(len(label)))
         data = emphasised(merged(given), self.class_weight, self.classes_)
         more = [part for part in (data.number, data.groups) if part is not None]
         facts = (data.values, data.label, data.weight, priors, *more)
@@ -128,7 +132,7 @@ class LinearTraining(SavedMixin, LinearPredictions):
     ) -> None:
         self.diagnostics_ = run.diagnostics
         link = None if before is None else before.link
-        self.link_ = calibrate(rows, run.weights, self, link)
+        self.link_, self.left_out_ = calibrate(rows, run.weights, self, link)
         if every is not None and every.groups is not None:
             rows = every  # no row of a group may be left out
         adjustment = None

@@ -54,6 +54,24 @@ def check(model: Any, features: int) -> None:
         require_array(model.link_.precision, [slopes + 1] * 2, "f", "precision of the link")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
     _check_adjustment(posterior.adjustment, blocks, features + int(model.fit_intercept))
+    _check_left_out(getattr(model, "left_out_", None), n_classes)
+
+
+def _check_left_out(left_out: Any, n_classes: int) -> None:
+    from bayesmargin.calibration.left_out import LeftOut
+
+    if left_out is None:  # models of before it was kept have none
+        return
+    require(isinstance(left_out, LeftOut), "left_out_")
+    name = "forecasts of rows left out"
+    count = len(require_array(left_out.probability, [None, n_classes], "f", name))
+    require_array(left_out.label, [count], "i", name)
+    require_array(left_out.number, [count], "f", name)
+    require_array(left_out.spread, [count], "f", name)
+    require(bool(np.all((left_out.label >= 0) & (left_out.label < n_classes))), name)
+    if left_out.place is not None:
+        require_array(left_out.place, [None], "i", name)
+        require(bool(np.all((left_out.place >= -1) & (left_out.place < count))), name)
 
 
 def _check_adjustment(adjustment: Any, blocks: int, columns: int) -> None:

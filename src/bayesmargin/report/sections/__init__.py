@@ -11,6 +11,7 @@ from bayesmargin.report.context import Context
 from bayesmargin.report.markup import Markup
 from bayesmargin.report.sections import (
     accuracy,
+    answering,
     cases,
     components,
     confusion,
@@ -37,6 +38,7 @@ SECTIONS = (
     Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
     Section("accuracy", "Accuracy", "Accuracy", accuracy.write),
     Section("probabilities", "Probabilities", "Are the probabilities honest?", reliability.write),
+    Section("answering", "No answer", "What leaving doubtful rows out gains", answering.write),
     Section("confusion", "Confusions", "What is taken for what", confusion.write),
     Section("cases", "Cases", "Certain, doubtful and surprising cases", cases.write),
     Section("weights", "Weights", "The strongest weights", weights.write),
