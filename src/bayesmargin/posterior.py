@@ -189,11 +189,16 @@ class Posterior(Mapping[str, FloatArray]):
             for index in np.ndindex(*shape)
         ]
 
-    def to_arviz(self) -> Any:
+    def to_arviz(self, groups: Mapping[str, Mapping[str, Any]] | None = None) -> Any:
         """The draws as ArviZ wants them, with the settings in their attributes.
 
         What is zero in every draw, the intercept of a model without one, is constant data there:
         ArviZ divides by the spread of every variable of a posterior.
+
+        Parameters
+        ----------
+        groups : mapping, optional
+            Further groups, arrays by name: ``{"observed_data": {"y": labels}}``.
 
         Returns
         -------
@@ -212,7 +217,8 @@ class Posterior(Mapping[str, FloatArray]):
         arviz = import_arviz()
         drawn = {name: array for name, array in self.items() if np.any(array)}
         fixed = {name: array[0, 0] for name, array in self.items() if name not in drawn}
-        groups = {"posterior": drawn, **({"constant_data": fixed} if fixed else {})}
+        constant = {"constant_data": fixed} if fixed else {}
+        groups = {"posterior": drawn, **constant, **(groups or {})}
         names: dict[str, Any] = {
             "dims": {name: list(dims) for name, dims in self.dims.items()},
             "coords": self.coords,

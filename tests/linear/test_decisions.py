@@ -6,6 +6,7 @@ from scipy.special import expit
 
 import bayesmargin
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.decisions import compare_left_out
 
 SLOPES = np.array([1.5, -0.8, 0.0])
 
@@ -119,3 +120,34 @@ def test_a_model_without_forecasts_of_its_rows_asks_for_some(model):
         bare.novelty(X)
     with pytest.raises(ValueError, match="holds the labels"):
         model.predict_set(X, known=(X, np.full(50, "perhaps")))
+
+
+def test_labels_that_arviz_is_handed_are_as_frequent_as_forecast(model, three):
+    X, y = rows(np.random.default_rng(9), 300)
+    data = model.to_arviz(X, y, n=100, random_state=0)
+    drawn = np.asarray(data.posterior_predictive["y"])
+    assert drawn.shape == (4, 100, 300)
+    np.testing.assert_allclose(drawn.mean(axis=(0, 1)), model.predict_proba(X)[:, 1], atol=0.12)
+    assert abs(drawn.mean() - model.predict_proba(X)[:, 1].mean()) < 0.01
+    assert set(np.asarray(data.observed_data["y"]).tolist()) == {0, 1}
+    fitted, points, _ = three
+    drawn = np.asarray(fitted.to_arviz(points, n=50, random_state=0).posterior_predictive["y"])
+    share = np.bincount(drawn.ravel(), minlength=3) / drawn.size
+    np.testing.assert_allclose(share, fitted.predict_proba(points).mean(axis=0), atol=0.02)
+
+
+def test_settings_are_compared_by_rows_left_out(model):
+    X, y = rows(np.random.default_rng(0), 400)
+    poor = BayesianLinearSVC(n_draws=200, random_state=0).fit(X[:, 2:], y)
+    table = compare_left_out({"without what matters": poor, "all": model})
+    assert table.index.tolist() == ["all", "without what matters"]
+    assert table.loc["all", "difference"] == 0.0
+    gap, error = table.loc["without what matters", ["difference", "difference_se"]]
+    assert gap > 3.0 * error > 0.0
+    # What the table says is the loss of further rows, to within its errors.
+    further = rows(np.random.default_rng(10), 20_000)
+    chance = model.predict_proba(further[0])
+    own = chance[np.arange(20_000), np.searchsorted(model.classes_, further[1])]
+    assert abs(-np.log(own).mean() - table.loc["all", "log_loss"]) < 3.0 * table.loc["all", "se"]
+    with pytest.raises(ValueError, match="different rows"):
+        compare_left_out({1: model, 2: BayesianLinearSVC(n_draws=100).fit(X[:50], y[:50])})

@@ -7,8 +7,16 @@ are the leave-one-out ones of its training rows (``model.left_out_``), so that n
 """
 
 from bayesmargin.decisions.abstaining import Abstention
+from bayesmargin.decisions.comparing import compare_left_out
 from bayesmargin.decisions.costs import Costs
 from bayesmargin.decisions.risk import RiskCurve, risk_curve
 from bayesmargin.decisions.sets import PredictionSets
 
-__all__ = ["Abstention", "Costs", "PredictionSets", "RiskCurve", "risk_curve"]
+__all__ = [
+    "Abstention",
+    "Costs",
+    "PredictionSets",
+    "RiskCurve",
+    "compare_left_out",
+    "risk_curve",
+]

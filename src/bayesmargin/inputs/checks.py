@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import DataError
+from bayesmargin.foundation.types import IntArray
 
 NUMBERS = "biuf"  # kinds of types that are numbers, or true and false
 ENCODE = "encode it, for instance with OneHotEncoder in a ColumnTransformer, or leave it out"
@@ -158,3 +159,24 @@ def _require_one_type(values: Any) -> None:
             f"y holds words and other labels, such as {word!r} and {other!r}: make all of them "
             "words or all of them numbers"
         )
+
+
+def class_numbers(y: Any, classes: Any) -> IntArray:
+    """Numbers of labels among the classes of a model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.inputs.checks import class_numbers
+    >>> class_numbers(["tide", "moon"], np.array(["moon", "star", "tide"]))
+    array([2, 0])
+    """
+    labels = np.asarray(plain_labels(y))
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y holds the labels {unknown.tolist()[:5]!r}, which are not among the classes "
+            f"{classes.tolist()[:8]!r}"
+        )
+    numbers: IntArray = np.searchsorted(classes, labels)
+    return numbers

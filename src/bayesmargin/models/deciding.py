@@ -10,7 +10,7 @@ from bayesmargin.decisions.abstaining import Abstention
 from bayesmargin.decisions.costs import NO_ANSWER, Costs
 from bayesmargin.decisions.sets import PredictionSets
 from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
-from bayesmargin.inputs.checks import plain_labels
+from bayesmargin.inputs.checks import class_numbers
 
 
 class DecisionsMixin:
@@ -132,11 +132,4 @@ class DecisionsMixin:
                 )
             return left_out.probability, left_out.label, left_out.number
         X, y = known
-        y = np.asarray(plain_labels(y))
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y of known holds the labels {unknown.tolist()[:5]!r}, which are not among the "
-                f"classes {self.classes_.tolist()[:8]!r}"
-            )
-        return np.asarray(self.predict_proba(X)), np.searchsorted(self.classes_, y), None
+        return np.asarray(self.predict_proba(X)), class_numbers(y, self.classes_), None

@@ -9,7 +9,8 @@ from bayesmargin.calibration.leading import leader_of
 from bayesmargin.calibration.left_out import LeftOut
 from bayesmargin.foundation.arguments import require_count
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.foundation.types import FloatArray
+from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.inputs.checks import class_numbers
 from bayesmargin.models.linear.predictions import LinearPredictions
 from bayesmargin.models.linear.scores import draw_scores
 from bayesmargin.models.linear.spread import contrast_variance, score_variance
@@ -77,12 +78,19 @@ class LinearDoubt(LinearPredictions):
         True
         """
         require_count("n", n, 1)
+        (rng,) = spawn_generators(random_state, 1)
+        count = self.posterior_.n_chains * self.posterior_.n_draws
+        return self._drawn_probabilities(X, rng.choice(count, n, replace=n > count))
+
+    def _drawn_probabilities(self, X: Any, chosen: IntArray) -> FloatArray:
+        """Probabilities (draw, row, class) under some draws, chains one after another."""
         X = self._rows(X)
         if isinstance(X, FileRows):
-            raise ValueError("sample_proba takes rows in memory: pass one part of the file a time")
+            raise ValueError(
+                "draws of probabilities are made for rows in memory: pass one part of the file "
+                "at a time"
+            )
         coef, intercept = self._draws()
-        (rng,) = spawn_generators(random_state, 1)
-        chosen = rng.choice(len(coef), n, replace=n > len(coef))
         (mean,) = self._decision(X, return_std=False)
         mean = mean[:, None] if mean.ndim == 1 else mean
         scores = draw_scores(X, coef[chosen], intercept[chosen])
@@ -93,6 +101,48 @@ class LinearDoubt(LinearPredictions):
         else:
             parts = [self.link_.probabilities(one, known) for one in scores]
         return np.stack(parts)
+
+    def to_arviz(self, X: Any, y: Any = None, n: int = 100, random_state: Any = None) -> Any:
+        """The posterior as ArviZ wants it, with labels that it predicts for rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Their labels, for the group ``observed_data``.
+        n : int
+            Draws of each chain, evenly apart, that predict labels.
+        random_state : int, Generator, RandomState or None
+            Of the labels.
+
+        Returns
+        -------
+        xarray.DataTree or arviz.InferenceData
+            As ``posterior_.to_arviz()``, and ``y`` in the group ``posterior_predictive``: numbers
+            of classes in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.preprocessing import scale
+        >>> from bayesmargin import BayesianLinearSVC
+        >>> X, y = load_wine(return_X_y=True)
+        >>> model = BayesianLinearSVC(n_draws=300, random_state=0).fit(scale(X), y)
+        >>> model.to_arviz(scale(X), y, n=50).posterior_predictive["y"].shape
+        (4, 50, 178)
+        """
+        check_is_fitted(self)
+        require_count("n", n, 1)
+        chains, draws = self.posterior_.n_chains, self.posterior_.n_draws
+        some = np.linspace(0, draws - 1, min(n, draws)).astype(int)
+        chosen = (draws * np.arange(chains)[:, None] + some).ravel()
+        chances = np.cumsum(self._drawn_probabilities(X, chosen), axis=2)[..., :-1]
+        (rng,) = spawn_generators(random_state, 1)
+        drawn = (rng.random((*chances.shape[:2], 1)) > chances).sum(axis=2)
+        groups = {"posterior_predictive": {"y": drawn.reshape(chains, len(some), -1)}}
+        if y is not None:
+            groups["observed_data"] = {"y": class_numbers(y, self.classes_)}
+        return self.posterior_.to_arviz(groups)
 
     def novelty(self, X: Any) -> FloatArray:
         """How unlike the training rows each row is, by how badly its score is known.
