@@ -79,9 +79,9 @@ def test_rows_far_out_are_new(model, three):
 
 def test_risk_and_coverage_are_kept_on_further_rows(model, three):
     X, y = rows(np.random.default_rng(5), 20_000)
-    answers = model.predict_or_abstain(X, risk=0.1)
+    answers = model.predict_or_abstain(X, risk=0.2)
     assert 0.2 < (~answers.mask).mean() < 1.0
-    assert (answers.compressed() != y[~answers.mask]).mean() < 0.1
+    assert (answers.compressed() != y[~answers.mask]).mean() < 0.2
     sets = model.predict_set(X, 0.9, empty=True)
     covered = sets[np.arange(len(y)), np.searchsorted(model.classes_, y)].mean()
     assert abs(covered - 0.9) < 0.05  # the threshold rests on 400 rows: three times 1.5%

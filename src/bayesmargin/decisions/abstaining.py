@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from bayesmargin.decisions.checking import checked_probabilities, require_share
+from bayesmargin.decisions.checking import checked_probabilities
 from bayesmargin.decisions.risk import risk_curve
+from bayesmargin.foundation.arguments import require_share
 from bayesmargin.foundation.types import BoolArray, FloatArray
 
 STARTS = (0.2, 0.5, 0.8)  # shares of the rows at which tests start

@@ -53,9 +53,3 @@ def checked_weights(weight: Any, count: int) -> FloatArray:
             f"the {count} rows"
         )
     return weights
-
-
-def require_share(name: str, value: float) -> None:
-    """Refuse what is no share between 0 and 1."""
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name}={value!r} is not allowed: it lies between 0 and 1")

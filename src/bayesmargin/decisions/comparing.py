@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.calibration.left_out import LeftOut
+from bayesmargin.calibration.forecasts import LeftOutForecasts
 from bayesmargin.foundation.types import FloatArray
 
 SMALLEST = 1e-15
@@ -61,7 +61,7 @@ def compare_left_out(models: Mapping[Any, Any]) -> Any:
 def _losses(name: Any, model: Any) -> FloatArray:
     """Log loss of every training row, NaN for those of weight zero."""
     left_out = getattr(model, "left_out_", None)
-    if not isinstance(left_out, LeftOut) or left_out.place is None:
+    if not isinstance(left_out, LeftOutForecasts) or left_out.place is None:
         raise ValueError(
             f"{name!r} holds no forecasts of all its training rows: linear models are compared, of "
             "at most 20,000 rows in memory"

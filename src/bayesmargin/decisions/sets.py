@@ -18,8 +18,8 @@ from bayesmargin.decisions.checking import (
     checked_labels,
     checked_probabilities,
     checked_weights,
-    require_share,
 )
+from bayesmargin.foundation.arguments import require_share
 from bayesmargin.foundation.types import BoolArray
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmargin.calibration.left_out import LeftOut
+from bayesmargin.calibration.forecasts import LeftOutForecasts
 from bayesmargin.decisions.abstaining import Abstention
 from bayesmargin.decisions.costs import NO_ANSWER, Costs
 from bayesmargin.decisions.sets import PredictionSets
@@ -17,7 +17,7 @@ class DecisionsMixin:
     """Classifiers that decide by their probabilities (:mod:`bayesmargin.decisions`)."""
 
     classes_: Any
-    left_out_: LeftOut | None
+    left_out_: LeftOutForecasts | None
     predict_proba: Any
 
     def predict_at_cost(self, X: Any, costs: Any, no_answer: float | None = None) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesmargin.calibration.forecasts import LeftOutForecasts
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.leave_one_out import leave_one_out, leave_one_out_jointly
-from bayesmargin.calibration.left_out import LeftOut
 from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
 from bayesmargin.foundation.threads import n_threads
 from bayesmargin.foundation.types import FloatArray
@@ -41,7 +41,7 @@ def calibrate(
     weights: FloatArray,
     settings: Any,
     before: Link | None = None,
-) -> tuple[Link, LeftOut]:
+) -> tuple[Link, LeftOutForecasts]:
     """Probability link from leave-one-out scores of training rows, those of :func:`some_rows`.
 
     With it the forecasts of these rows, each left out in turn.
@@ -74,7 +74,7 @@ def calibrate(
         weight *= number.sum() / data.weight.sum()
     link = fit_link(mean, variance, data.label, weight, cost, settings.margin, before)
     widest = variance if variance.ndim == 1 else variance.max(axis=1)
-    forecasts = LeftOut(
+    forecasts = LeftOutForecasts(
         link.probabilities(mean, variance),
         data.label.astype(np.int32),
         number / typical,

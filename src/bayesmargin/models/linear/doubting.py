@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.calibration.forecasts import LeftOutForecasts
 from bayesmargin.calibration.leading import leader_of
-from bayesmargin.calibration.left_out import LeftOut
 from bayesmargin.foundation.arguments import require_count
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
@@ -22,7 +22,7 @@ UNUSUAL = 0.95  # share of the training rows whose scores are known better than 
 class LinearDoubt(LinearPredictions):
     """What of a prediction is the model's own doubt."""
 
-    left_out_: LeftOut | None
+    left_out_: LeftOutForecasts | None
 
     @property
     def leave_one_out_proba_(self) -> FloatArray:

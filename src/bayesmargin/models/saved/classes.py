@@ -16,7 +16,7 @@ COMMON: dict[str, Stored] = {
     ),
     **stored("bayesmargin.priors.moments", "GaussianBelief", "LaplaceBelief"),
     **stored("bayesmargin.calibration.maps", "BinaryLink", "MulticlassLink"),
-    **stored("bayesmargin.calibration.left_out", "LeftOut"),
+    **stored("bayesmargin.calibration.forecasts", "LeftOutForecasts"),
     **stored("bayesmargin.diagnostics.convergence", "Diagnostics"),
     **stored("bayesmargin.models.saved.checkpoint", "Checkpoint"),
     **stored("bayesmargin.models.mixtures.settings", "HMC", "MixtureGibbs"),

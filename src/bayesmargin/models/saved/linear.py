@@ -58,11 +58,11 @@ def check(model: Any, features: int) -> None:
 
 
 def _check_left_out(left_out: Any, n_classes: int) -> None:
-    from bayesmargin.calibration.left_out import LeftOut
+    from bayesmargin.calibration.forecasts import LeftOutForecasts
 
     if left_out is None:  # models of before it was kept have none
         return
-    require(isinstance(left_out, LeftOut), "left_out_")
+    require(isinstance(left_out, LeftOutForecasts), "left_out_")
     name = "forecasts of rows left out"
     count = len(require_array(left_out.probability, [None, n_classes], "f", name))
     require_array(left_out.label, [count], "i", name)

@@ -8,7 +8,7 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutForecasts:
     """Training rows, or at most 20,000 of them chosen at random, each forecast by the others.
 
     The map from scores to probabilities is that of all rows: it has a handful of numbers.
