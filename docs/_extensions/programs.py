@@ -39,6 +39,7 @@ WAITING = frozenset(
     f"docs/{page}.md"
     for page in (
         "guides/cluster", "guides/command_line", "guides/infinite_svm", "how_to/probabilities",
+        "how_to/decisions", "how_to/intervals",
     )
 )  # fmt: skip
 COLOURS = 96  # of a picture: a chart needs no more, and a page with pictures stays light
