@@ -57,7 +57,7 @@ FITS: dict[str, tuple[Any, str, Any]] = {
     ),
     "MedLDA": (
         MedLDAClassifier(n_topics=50, n_draws=10, n_jobs=-1),
-        "n_passes",
+        "sampler__n_passes",
         lambda: words(4000, 10_000),
     ),
     "infinite SVM": (

@@ -68,11 +68,11 @@ FITS: dict[str, tuple[Any, Any]] = {
         clouds(1000, 10, 3),
     ),
     "MedLDA, ssgrld": (
-        MedLDAClassifier(n_topics=20, n_passes=30, n_draws=8, n_jobs=2),
+        MedLDAClassifier(n_topics=20, sampler__n_passes=30, n_draws=8, n_jobs=2),
         documents(800, 400, 4),
     ),
     "MedLDA, gibbs": (
-        MedLDAClassifier(n_topics=20, n_passes=40, n_draws=8, method="gibbs"),
+        MedLDAClassifier(n_topics=20, sampler__n_passes=40, n_draws=8, sampler="gibbs"),
         documents(500, 400, 3),
     ),
     "infinite SVM": (

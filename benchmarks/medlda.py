@@ -19,6 +19,7 @@ import numpy as np
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
+from bayesmargin.models.medlda import SSGRLD
 from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.models.medlda.lessons import minibatches
 from medlda_tools import Run, report, warm_up
@@ -34,7 +35,7 @@ def follow(
 ) -> list[dict[str, Any]]:
     """Rows (seconds, documents, accuracy) of one chain at the steps in ``looks``."""
     train, test_documents, test_labels = data
-    model = MedLDAClassifier(method=method.split()[0], n_chains=1, random_state=seed, **settings)
+    model = MedLDAClassifier(sampler=method.split()[0], n_chains=1, random_state=seed, **settings)
     run = Run(model, train.data, train.target)
     rows: list[dict[str, Any]] = []
     for step in run.steps(n_passes):
@@ -103,8 +104,8 @@ def main() -> None:
     train, test = fetch_20newsgroups_counts(), fetch_20newsgroups_counts(subset="test")
     data = (train, to_documents(check_counts(test.data, "test")), test.target)
     for method in ("ssgrld", "gibbs", "pa"):
-        warm_up(MedLDAClassifier(method=method), train.data, train.target)
-    batch, n_documents = MedLDAClassifier().batch_size, train.data.shape[0]
+        warm_up(MedLDAClassifier(sampler=method), train.data, train.target)
+    batch, n_documents = SSGRLD().batch_size, train.data.shape[0]
     sizes = [len(chosen) for chosen in minibatches(n_documents, batch, 6, RNG, 1)]
     seen = np.cumsum(sizes)
     marks = [*range(1000, 3001, 250), 4000, n_documents, 6 * n_documents]

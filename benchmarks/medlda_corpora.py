@@ -26,6 +26,7 @@ from bayesmargin.datasets import (
     fetch_webkb,
     fetch_wikipedia,
 )
+from bayesmargin.models.medlda.samplers import sampler_of
 from medlda_tools import report
 from options import command_line
 from reporting import RESULTS
@@ -38,7 +39,7 @@ def label_sets() -> list[dict[str, Any]]:
     for method in ("ssgrld", "gibbs", "pa"):
         for rule in ("multi_task", "crammer_singer")[: 2 if method == "ssgrld" else 1]:
             start = time.process_time()
-            model = MedLDAClassifier(method=method, multi_class=rule, random_state=0)
+            model = MedLDAClassifier(sampler=method, multi_class=rule, random_state=0)
             model.fit(train.data, train.target)
             seconds = time.process_time() - start
             found = model.predict(test.data)
@@ -90,7 +91,8 @@ def one_label(name: str) -> list[dict[str, Any]]:
     model = MedLDAClassifier(random_state=0).fit(X, y)
     seconds = time.process_time() - start
     n_steps = model._training.learners[0].chain.time
-    words = n_steps * model.batch_size / X.shape[0] * X.sum() * model.n_sweeps
+    sampler = sampler_of(model.sampler)
+    words = n_steps * sampler.batch_size / X.shape[0] * X.sum() * sampler.n_sweeps
     rows = [
         {
             "corpus": name,

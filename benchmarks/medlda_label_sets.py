@@ -27,8 +27,8 @@ RARE = 0.05
 MODELS: dict[str, dict[str, Any]] = {
     "ssgrld multi_task": {},
     "ssgrld crammer_singer": {"multi_class": "crammer_singer"},
-    "gibbs multi_task": {"method": "gibbs"},
-    "pa multi_task": {"method": "pa"},
+    "gibbs multi_task": {"sampler": "gibbs"},
+    "pa multi_task": {"sampler": "pa"},
 }
 
 

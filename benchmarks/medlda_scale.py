@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.datasets import fetch_20newsgroups_counts
+from bayesmargin.models.medlda.samplers import sampler_of
 from medlda_tools import report
 from options import command_line
 
@@ -72,9 +73,9 @@ def main() -> None:
     new, truth = source.draw(5000)
     model = MedLDAClassifier(
         n_topics=40,
-        n_documents=options.documents,
+        sampler__n_documents=options.documents,
         n_chains=1,
-        batch_size=1000,
+        sampler__batch_size=1000,
         n_jobs=options.threads,
         random_state=0,
     )
@@ -94,7 +95,7 @@ def main() -> None:
                     "wall seconds": wall,
                     "processor seconds": seconds,
                     "documents/s": seen / wall,
-                    "words/s/core": words * model.n_sweeps / seconds,
+                    "words/s/core": words * sampler_of(model.sampler).n_sweeps / seconds,
                     "memory MB": memory(),
                     "accuracy": model.score(new, truth),
                 }

@@ -29,16 +29,16 @@ from reporting import RESULTS, print_table
 FIFTHS = (4, 2, 0, 3, 1)
 TRIED: list[dict[str, Any]] = [
     {},
-    {"multi_class": "crammer_singer", "weight_step": 0.25},
+    {"multi_class": "crammer_singer", "sampler__weights__step": 0.5},
     *({"alpha": alpha} for alpha in (0.1, 0.5, 1.0)),
     *({"beta": beta} for beta in (0.02, 0.05, 0.2)),
     {"prior_scale": 3},
-    {"weight_step": 0.02},
+    {"sampler__weights__step": 0.1414},
     *({"C": cost} for cost in (0.3, 3)),
     *({"margin": margin} for margin in (64, 400)),
-    {"n_sweeps": 10},
+    {"sampler__n_sweeps": 10},
     {"n_draws": 20},
-    *({"n_passes": n_passes} for n_passes in (3, 10)),
+    *({"sampler__n_passes": n_passes} for n_passes in (3, 10)),
 ]
 # What the settings tried are changes to.
 BASE = f"alpha={TOTAL_ALPHA:.0f}/K n_passes={PASSES['ssgrld']} decay={TOPIC_DECAY}"

@@ -37,6 +37,7 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
     """Rates of one pass once the chain has settled (half a pass)."""
     model = MedLDAClassifier(n_jobs=n_jobs, multi_class=rule, random_state=0)
     run = Run(model, train.data, train.target)
+    plan = run.plan
     lengths = run.documents.lengths
     steps = run.steps(3)
     for _ in range(22):
@@ -48,8 +49,8 @@ def measure(train: Any, n_jobs: int, rule: str, n_steps: int = 44) -> dict[str, 
     words = 0
     clock, own, everyone = time.perf_counter(), time.process_time(), busy_seconds()
     for _ in range(n_steps):
-        chosen = rng.choice(len(lengths), model.batch_size, replace=False)
-        words += int(lengths[chosen].sum()) * model.n_sweeps
+        chosen = rng.choice(len(lengths), plan.batch_size, replace=False)
+        words += int(lengths[chosen].sum()) * plan.n_sweeps
         busy = time.process_time()
         chain._sample(run.documents, run.signs, chosen, chain.coef, crew)
         sampling += time.process_time() - busy

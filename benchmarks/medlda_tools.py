@@ -13,7 +13,7 @@ from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.lessons import minibatches
-from bayesmargin.models.medlda.parameters import resolve
+from bayesmargin.models.medlda.parameters import Plan, check_parameters, resolve
 from bayesmargin.models.medlda.training import Training
 from reporting import finish
 
@@ -34,6 +34,7 @@ class Run:
     y: np.ndarray
     seconds: float = 0.0
     documents_seen: int = 0
+    plan: Plan = field(init=False)
     training: Training = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,22 +42,23 @@ class Run:
         model = self.model
         model.n_features_in_ = self.X.shape[1]
         self.signs = code.signs(self.y)
-        resolved = resolve(model, code.n_classifiers, self.X.shape[0], self.signs)
+        plan = self.plan = check_parameters(model)
+        resolved = resolve(plan, code.n_classifiers, self.X.shape[0], self.signs)
         threads = n_threads(model.n_jobs or 1)
-        self.training = Training(model, resolved, code, self.X.shape[1], threads)
+        self.training = Training(plan, resolved, code, self.X.shape[1], threads)
         self.documents = to_documents(check_counts(self.X, "run"))
 
     def steps(self, n_passes: int) -> Iterator[int]:
         """Yield after every minibatch (sweep for "gibbs") how many there were."""
-        model, n_documents = self.model, self.documents.n_documents
+        plan, n_documents = self.plan, self.documents.n_documents
         start = time.process_time()
-        self.training.start(model, self.documents, self.signs)
+        self.training.start(plan, self.documents, self.signs)
         self.seconds += time.process_time() - start
-        if model.method == "gibbs":
-            plan: Any = [np.arange(n_documents)] * n_passes
+        if plan.method == "gibbs":
+            steps: Any = [np.arange(n_documents)] * n_passes
         else:
-            plan = minibatches(n_documents, model.batch_size, n_passes, self.training.order, 1)
-        for step, chosen in enumerate(plan, start=1):
+            steps = minibatches(n_documents, plan.batch_size, n_passes, self.training.order, 1)
+        for step, chosen in enumerate(steps, start=1):
             start = time.process_time()
             self.training.learn(self.documents, self.signs, chosen, n_documents)
             self.seconds += time.process_time() - start
@@ -71,7 +73,7 @@ class Run:
 
 def warm_up(model: MedLDAClassifier, X: Any, y: Any) -> None:
     """Compile everything on a few documents, so that no clock sees the compiler."""
-    copy = MedLDAClassifier(**{**model.get_params(), "n_passes": 1, "n_draws": 2})
+    copy = MedLDAClassifier(**{**model.get_params(), "sampler__n_passes": 1, "n_draws": 2})
     rows = np.unique(np.concatenate([np.arange(60), np.unique(y, return_index=True)[1]]))
     copy.fit(X[rows], y[rows])
     copy.predict(X[:10])

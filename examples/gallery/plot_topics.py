@@ -36,7 +36,7 @@ counts = csr_matrix(np.stack([rng.multinomial(40, share @ THEMES) for share in s
 # it.
 
 for margin in (1.0, 164.0):  # gentle, and the default
-    model = MedLDAClassifier(n_topics=3, margin=margin, method="gibbs", random_state=0)
+    model = MedLDAClassifier(n_topics=3, margin=margin, sampler="gibbs", random_state=0)
     model.fit(counts[:300], y[:300])
     print(f"margin {margin:g}: accuracy {model.score(counts[300:], y[300:]):.3f}")
     for words, weight in zip(model.top_words(WORDS, n=4), model.coef_[0], strict=True):

@@ -13,7 +13,11 @@ from bayesmargin.models.medlda.training import Training
 
 CASES = [
     (BayesianLinearSVC(n_chains=1, n_draws=20, random_state=0), linear_svc, "sample_linear"),
-    (MedLDAClassifier(n_topics=2, n_chains=1, n_passes=1, random_state=0), Training, "run"),
+    (
+        MedLDAClassifier(n_topics=2, n_chains=1, sampler__n_passes=1, random_state=0),
+        Training,
+        "run",
+    ),
     (InfiniteSVC(n_sweeps=4, random_state=0), infinite_svc, "run_chains"),
     (DPMNLClassifier(n_sweeps=4, random_state=0), dpmnl, "run_chains"),
 ]

@@ -26,7 +26,7 @@ TRUTH = TABLE.age.to_numpy() > 0
 WORDS = np.where(TRUTH, "yes", "no")
 MODELS = {
     "linear": BayesianLinearSVC(n_draws=20, n_chains=2, random_state=0),
-    "medlda": MedLDAClassifier(n_topics=2, n_chains=1, n_passes=1, random_state=0),
+    "medlda": MedLDAClassifier(n_topics=2, n_chains=1, sampler__n_passes=1, random_state=0),
     "infinite": InfiniteSVC(n_sweeps=4, random_state=0),
     "dpmnl": DPMNLClassifier(n_sweeps=4, random_state=0),
 }

@@ -9,10 +9,18 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesmargin import BayesianLinearSVC, Checkpoint, DPMNLClassifier, InfiniteSVC
+from bayesmargin import (
+    BayesianLinearSVC,
+    Checkpoint,
+    DPMNLClassifier,
+    InfiniteSVC,
+    MedLDAClassifier,
+)
 from bayesmargin.foundation.settings import MissingSettingError
 from bayesmargin.models.dpmnl import HMC, MixtureGibbs
 from bayesmargin.models.infinite_svc import GaussianComponents
+from bayesmargin.models.medlda import SSGRLD, CollapsedGibbs, PassiveAggressive
+from bayesmargin.models.medlda.parameters import check_parameters
 from bayesmargin.models.registry import MODELS
 from bayesmargin.samplers import SSGLD, SSGNHT, Sampler
 
@@ -21,8 +29,6 @@ each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 @each_model
 def test_no_estimator_has_more_than_fifteen_parameters(model):
-    if model.name == "MedLDAClassifier":
-        pytest.skip("their settings are still to be gathered")
     assert len(model.load()().get_params(deep=False)) <= 15
 
 
@@ -103,6 +109,33 @@ def test_names_of_before_of_the_infinite_svm_stand_in_two_objects():
         model.set_params(method="gibbs", step=None)  # which means nothing to it, as ever
     assert model.sampler.weights == "gibbs"
     assert model.sampler.groups == 3
+
+
+def test_names_of_before_of_topic_models_stand_in_the_sampler():
+    with pytest.warns(DeprecationWarning, match="n_passes is sampler__n_passes"):
+        model = MedLDAClassifier(n_passes=3, weight_step=0.04, topics="scir", n_documents=500)
+    assert model.sampler == SSGRLD(
+        n_passes=3, weights=SSGLD(step=0.2), topics="scir", n_documents=500
+    )
+    with pytest.warns(DeprecationWarning, match="weights is sampler__weights"):
+        model.set_params(weights="ssgnht", weight_step=0.04)  # which was no square there
+    assert model.sampler.weights == SSGNHT(step=0.04)
+    with pytest.warns(DeprecationWarning, match="method is sampler"):
+        model = MedLDAClassifier(method="gibbs", n_passes=9, batch_size=16, weight_step=None)
+    assert model.sampler == CollapsedGibbs(n_passes=9)
+    told = pytest.warns(DeprecationWarning, match="weight_step")
+    with told, pytest.raises(ValueError, match="weight_step=-1 is not"):
+        MedLDAClassifier(weight_step=-1)
+
+
+def test_the_step_of_a_topic_models_weights_is_that_of_its_sampler():
+    plan = check_parameters(MedLDAClassifier(sampler=SSGRLD(weights=SSGLD(step=0.1))))
+    assert plan.weight_step == pytest.approx(0.01)  # the chain counts in squares
+    plan = check_parameters(MedLDAClassifier(sampler=SSGRLD(weights=SSGNHT(step=0.1))))
+    assert (plan.weights, plan.weight_step) == ("ssgnht", 0.1)
+    assert check_parameters(MedLDAClassifier(sampler=PassiveAggressive(n_sweeps=7))).n_sweeps == 7
+    with pytest.raises(ValueError, match="weights of a topic model read step alone"):
+        SSGRLD(weights=SSGNHT(diffusion=3.0))
 
 
 def test_a_grid_reaches_what_stands_in_objects():

@@ -15,7 +15,13 @@ from bayesmargin.errors import InterruptedWarning
 from bayesmargin.running.progress import Silence, watching
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-SETTINGS = {"n_topics": 6, "random_state": 2, "n_passes": 2, "n_chains": 1, "batch_size": 128}
+SETTINGS = {
+    "n_topics": 6,
+    "random_state": 2,
+    "sampler__n_passes": 2,
+    "n_chains": 1,
+    "sampler__batch_size": 128,
+}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +106,7 @@ def test_a_fit_without_names_forgets_those_of_the_fit_before(client, corpus):
 
 def test_other_methods_say_so(client, corpus):
     with pytest.raises(ValueError, match="method='gibbs' does not run on Dask"):
-        MedLDAClassifier(method="gibbs").fit(parts_of(*corpus))
+        MedLDAClassifier(sampler="gibbs").fit(parts_of(*corpus))
 
 
 def test_predictions_of_blocks_use_the_draws_asked_for(corpus):

@@ -15,7 +15,7 @@ def three_kinds_of_documents():
 
 def test_a_run_can_be_looked_at_between_minibatches():
     X, y = three_kinds_of_documents()
-    model = MedLDAClassifier(n_topics=4, n_chains=1, batch_size=30, random_state=0)
+    model = MedLDAClassifier(n_topics=4, n_chains=1, sampler__batch_size=30, random_state=0)
     run = TopicRun(model, X, y)
     seen, seconds, right = [], [], []
     for _ in run.steps(2):

@@ -93,7 +93,7 @@ NUMBERS = {
         "components__scatter",
         "concentration",
     ),
-    MedLDAClassifier: ("margin", "beta", "topic_step"),
+    MedLDAClassifier: ("margin", "beta", "sampler__topic_step"),
 }
 
 

@@ -287,7 +287,9 @@ def test_topics_of_few_words_a_priori_are_in_the_range_of_numbers():
     rng = np.random.default_rng(9)
     y = np.repeat([0, 1], 100)
     X = rng.poisson(np.where(y[:, None] == 0, [3, 3, 0.2, 0.2], [0.2, 0.2, 3, 3]))
-    model = MedLDAClassifier(4, beta=1e-4, method="pa", n_chains=1, batch_size=8, random_state=1)
+    model = MedLDAClassifier(
+        4, beta=1e-4, sampler="pa", n_chains=1, sampler__batch_size=8, random_state=1
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X, y)

@@ -57,7 +57,12 @@ def test_without_words_the_shares_of_the_classes_are_left(method, shares):
     X = X.toarray()
     X[:, -5:] = 0
     model = MedLDAClassifier(
-        method=method, n_topics=6, n_chains=1, n_passes=4, validation_fraction=0.1, random_state=0
+        sampler=method,
+        n_topics=6,
+        n_chains=1,
+        sampler__n_passes=4,
+        validation_fraction=0.1,
+        random_state=0,
     ).fit(X, y)
     unseen = np.zeros((2, N_WORDS), dtype=int)
     unseen[1, -5:] = 9  # words that no training document holds
@@ -123,7 +128,7 @@ def test_streams_learn_probabilities_when_they_are_asked_for(tmp_path, monkeypat
     learned = []
     original = Training.link
     monkeypatch.setattr(Training, "link", lambda self: learned.append(1) or original(self))
-    model = MedLDAClassifier(n_topics=6, n_chains=1, n_documents=300, random_state=0)
+    model = MedLDAClassifier(n_topics=6, n_chains=1, sampler__n_documents=300, random_state=0)
     for first in range(0, 300, 50):
         part = slice(first, first + 50)
         model.partial_fit(X[part], y[part], classes=range(4))

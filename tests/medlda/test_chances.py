@@ -42,11 +42,13 @@ def new():
 
 
 METHODS = [
-    {"method": "ssgrld"},
-    {"method": "gibbs", "n_passes": 20},
-    {"method": "pa"},
+    {"sampler": "ssgrld"},
+    {"sampler": "gibbs", "sampler__n_passes": 20},
+    {"sampler": "pa"},
     {"multi_class": "crammer_singer"},
-    pytest.param({"multi_class": "ovr", "n_passes": 1, "n_topics": 3}, marks=pytest.mark.slow),
+    pytest.param(
+        {"multi_class": "ovr", "sampler__n_passes": 1, "n_topics": 3}, marks=pytest.mark.slow
+    ),
 ]
 
 
@@ -90,7 +92,7 @@ def test_labels_without_a_word_of_their_own_have_their_shares():
 
 def test_streams_have_calibrated_probabilities_too(new):
     X, Y = draw_corpus(800, 1)
-    model = small(n_documents=800)
+    model = small(sampler__n_documents=800)
     for first in range(0, 800, 200):
         model.partial_fit(X[first : first + 200], Y[first : first + 200])
     unknown, truth = new

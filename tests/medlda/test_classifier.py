@@ -14,8 +14,9 @@ from sklearn.pipeline import make_pipeline
 
 from bayesmargin import MedLDAClassifier
 from bayesmargin.models.medlda import TokenCounter, coherence, plot_class_topics
-from bayesmargin.models.medlda.parameters import resolve
+from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.training import Training
+from bayesmargin.samplers import SGHMC
 
 N_WORDS = 40
 METHODS = ["ssgrld", "gibbs", "pa"]
@@ -33,16 +34,10 @@ def make_corpus(n_documents, n_classes, seed, words_each=30):
 
 
 def small(**settings):
-    return MedLDAClassifier(
-        **{
-            "n_topics": 6,
-            "batch_size": 32,
-            "random_state": 3,
-            "n_passes": 8,
-            "n_chains": 1,
-            **settings,
-        }
-    )
+    usual = {"n_topics": 6, "random_state": 3, "n_chains": 1, "sampler__n_passes": 8}
+    if settings.get("sampler") != "gibbs":
+        usual["sampler__batch_size"] = 32
+    return MedLDAClassifier(**{**usual, **settings})
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +49,11 @@ def corpus():
 @pytest.mark.parametrize("rule", ["multi_task", "ovr", "crammer_singer"])
 def test_learns_classes_that_words_tell_apart(corpus, method, rule):
     if rule == "crammer_singer" and method != "ssgrld":
-        with pytest.raises(ValueError, match="not available for method"):
-            small(method=method, multi_class=rule).fit(*corpus[0])
+        with pytest.raises(ValueError, match="not available for sampler"):
+            small(sampler=method, multi_class=rule).fit(*corpus[0])
         return
     (X, y), (new, truth) = corpus
-    model = small(method=method, multi_class=rule).fit(X, y)
+    model = small(sampler=method, multi_class=rule).fit(X, y)
     assert model.score(new, truth) > 0.9
     n_models = 3 if rule == "ovr" else 1
     assert model.topics_.shape == (6 * n_models, N_WORDS)
@@ -75,14 +70,14 @@ def test_learns_classes_that_words_tell_apart(corpus, method, rule):
 def test_two_classes_and_strings(method):
     X, y = make_corpus(200, 2, 4)
     names = np.array(["no", "yes"])[y]
-    model = small(method=method).fit(X, names)
+    model = small(sampler=method).fit(X, names)
     assert model.coef_.shape == (1, 6)
     assert model.decision_function(X).shape == (200,)
     assert model.score(X, names) > 0.9
     assert set(model.predict(X)) == {"no", "yes"}
 
 
-@pytest.mark.parametrize("settings", [{"topics": "scir"}, {"weights": "ssgnht"}])
+@pytest.mark.parametrize("settings", [{"sampler__topics": "scir"}, {"sampler__weights": "ssgnht"}])
 def test_other_samplers_learn_too(corpus, settings):
     (X, y), (new, truth) = corpus
     assert small(**settings).fit(X, y).score(new, truth) > 0.9
@@ -97,7 +92,7 @@ def test_label_sets(method):
     X = sp.csr_matrix(rng.poisson(0.05 + Y @ own))
     rules = ["multi_task", "crammer_singer", "ovr"] if method == "ssgrld" else ["multi_task"]
     for rule in rules:
-        model = small(method=method, multi_class=rule, n_topics=8).fit(X[:300], Y[:300])
+        model = small(sampler=method, multi_class=rule, n_topics=8).fit(X[:300], Y[:300])
         found, truth = model.predict(X[300:]), Y[300:]
         assert found.shape == truth.shape
         assert (found.sum(axis=1) > 0).all()
@@ -128,7 +123,7 @@ def test_a_document_has_the_same_answer_in_every_batch(corpus):
 
 def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
     (X, y), (new, _) = corpus
-    model = small(n_draws=4, n_passes=20).fit(X, y)
+    model = small(n_draws=4, sampler__n_passes=20).fit(X, y)
     posterior = model.posterior_[0]
     assert len(posterior.topics) == len(posterior.coef) == 4
     one = model.decision_function(new, draws=1)
@@ -145,9 +140,9 @@ def test_draws_are_spread_over_the_second_half_and_averaged(corpus):
 
 
 def test_ten_draws_are_kept_unless_users_ask_for_others():
-    assert resolve(MedLDAClassifier(), 3, 50).n_draws == 10
-    assert resolve(MedLDAClassifier(n_topics=400), 3, 50).n_draws == 10
-    assert resolve(MedLDAClassifier(n_topics=400, n_draws=3), 3, 50).n_draws == 3
+    assert resolve(check_parameters(MedLDAClassifier()), 3, 50).n_draws == 10
+    assert resolve(check_parameters(MedLDAClassifier(n_topics=400)), 3, 50).n_draws == 10
+    assert resolve(check_parameters(MedLDAClassifier(n_topics=400, n_draws=3)), 3, 50).n_draws == 3
 
 
 @pytest.mark.parametrize("rule", ["multi_task", "ovr"])
@@ -165,7 +160,7 @@ def test_chains_are_independent_and_averaged(corpus, rule):
 
 def test_partial_fit_learns_from_a_stream_and_pickles_in_between(corpus):
     (X, y), (new, truth) = corpus
-    model = small(n_passes=None)
+    model = small(sampler__n_passes=None)
     batches = [(X[i : i + 50], y[i : i + 50]) for i in range(0, 300, 50)] * 3
     model.fit_stream(batches[:9], classes=[0, 1, 2])
     copy = pickle.loads(pickle.dumps(model))
@@ -197,7 +192,7 @@ def test_streams_without_documents_and_parts_that_are_no_pairs_are_told(corpus):
 @pytest.mark.parametrize("method", ["ssgrld", "pa"])
 def test_after_a_fit_more_documents_are_added_to_those_it_knew(corpus, method, monkeypatch):
     (X, y), (new, truth) = corpus
-    model = small(method=method).fit(X, y)
+    model = small(sampler=method).fit(X, y)
     before, n_fitted, totals = model.coef_.copy(), model._training.n_seen, []
     learn = Training.learn
 
@@ -212,7 +207,9 @@ def test_after_a_fit_more_documents_are_added_to_those_it_knew(corpus, method, m
     assert not np.array_equal(model.coef_, before)
     assert model.score(new[100:], truth[100:]) > 0.9
     totals.clear()
-    pickle.loads(pickle.dumps(model)).set_params(n_documents=5000).partial_fit(X[:50], y[:50])
+    pickle.loads(pickle.dumps(model)).set_params(sampler__n_documents=5000).partial_fit(
+        X[:50], y[:50]
+    )
     assert set(totals) == {5000}
 
 
@@ -221,7 +218,7 @@ def test_partial_fit_needs_classes_and_a_method_that_streams(corpus):
     with pytest.raises(ValueError, match="classes must be passed"):
         small().partial_fit(X, y)
     with pytest.raises(ValueError, match="has no partial_fit"):
-        small(method="gibbs").partial_fit(X, y, classes=[0, 1, 2])
+        small(sampler="gibbs").partial_fit(X, y, classes=[0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -255,7 +252,7 @@ def test_text_that_nobody_counted_is_refused_with_advice(corpus, documents, advi
         small().fit(documents, [0, 1, 0])
     with pytest.raises(ValueError, match=advice):
         small().partial_fit(documents, [0, 1, 0], classes=[0, 1])
-    model = small(n_passes=1).fit(*corpus[0])
+    model = small(sampler__n_passes=1).fit(*corpus[0])
     for ask in (model.predict, model.transform, model.perplexity):
         with pytest.raises(ValueError, match=advice):
             ask(documents)
@@ -276,7 +273,7 @@ def test_label_sets_are_refused_with_advice(y):
 
 
 def test_indicator_lists_are_taken():
-    model = small(n_topics=2, n_passes=1).fit([[5, 0], [0, 5]] * 9, [[1, 0], [1, 1]] * 9)
+    model = small(n_topics=2, sampler__n_passes=1).fit([[5, 0], [0, 5]] * 9, [[1, 0], [1, 1]] * 9)
     assert model.predict([[3, 1]]).shape == (1, 2)
 
 
@@ -286,10 +283,10 @@ def test_indicator_lists_are_taken():
         ({"n_topics": 1}, "n_topics=1 .* at least 2"),
         ({"alpha": -1.0}, "alpha=-1.0"),
         ({"C": 0.0}, "C=0.0"),
-        ({"method": "vb"}, "method='vb'"),
+        ({"sampler": SGHMC()}, "sampler=SGHMC.* choose one of 'ssgrld'"),
         ({"multi_class": "all"}, "multi_class='all'"),
         ({"validation_fraction": 1.0}, "validation_fraction=1.0"),
-        ({"n_sweeps": 0}, "n_sweeps=0"),
+        ({"sampler__n_sweeps": 0}, "n_sweeps=0"),
     ],
 )
 def test_refuses_settings_that_make_no_sense(corpus, settings, message):
@@ -322,7 +319,7 @@ def test_empty_documents_teach_nothing_but_do_no_harm(corpus):
     padded = sp.vstack([X, sp.csr_matrix((20, N_WORDS), dtype=int)]).tocsr()
     labels = np.concatenate([y, np.zeros(20, dtype=int)])
     for method in METHODS:
-        assert small(method=method).fit(padded, labels).score(new, truth) > 0.9
+        assert small(sampler=method).fit(padded, labels).score(new, truth) > 0.9
 
 
 def test_at_home_in_scikit_learn():

@@ -32,7 +32,9 @@ def expected_failures(estimator):
     return dict.fromkeys(FRACTIONAL_CHECKS.split(), FRACTIONS)
 
 
-SMALL = MedLDAClassifier(n_topics=4, n_passes=20, batch_size=16, n_draws=2, n_chains=1)
+SMALL = MedLDAClassifier(
+    n_topics=4, sampler__n_passes=20, sampler__batch_size=16, n_draws=2, n_chains=1
+)
 
 
 @parametrize_with_checks([SMALL], expected_failed_checks=expected_failures)

@@ -13,6 +13,7 @@ from bayesmargin.models.medlda.documents import check_counts, to_documents
 from bayesmargin.models.medlda.hinges import MultiTaskHinge
 from bayesmargin.models.medlda.parameters import (
     Resolved,
+    check_parameters,
     default_prior_scale,
     documents_of_rarest,
     resolve,
@@ -43,7 +44,7 @@ def test_few_documents_of_many_classes_are_learned(method):
     """With a standard deviation of 1 weights never leave zero here, and all classes look alike."""
     X, y = draw_documents(200, 1)
     new, truth = draw_documents(200, 2)
-    settings = {"method": method, "n_chains": 1, "random_state": 0}
+    settings = {"sampler": method, "n_chains": 1, "random_state": 0}
     model = MedLDAClassifier(**settings).fit(X, y)
     assert model.score(new, truth) > 0.8
     narrow = MedLDAClassifier(prior_scale=0.5, **settings).fit(X, y)
@@ -55,9 +56,9 @@ def test_prior_scale_is_one_for_many_documents_and_what_users_ask_for():
     assert default_prior_scale(hinge, 4, 600) == pytest.approx(1.0)
     assert default_prior_scale(hinge, 4, 10**6) == 1.0
     assert default_prior_scale(hinge, 4, 150) == pytest.approx(2.0)
-    assert resolve(MedLDAClassifier(prior_scale=0.3), 3, 10).prior_scale == 0.3
+    assert resolve(check_parameters(MedLDAClassifier(prior_scale=0.3)), 3, 10).prior_scale == 0.3
     # Two classes have one classifier.
-    two, many = (resolve(MedLDAClassifier(), n, 100).prior_scale for n in (1, 8))
+    two, many = (resolve(check_parameters(MedLDAClassifier()), n, 100).prior_scale for n in (1, 8))
     assert many == pytest.approx(2.0 * two)
 
 
@@ -68,7 +69,7 @@ def test_rare_classes_are_predicted():
     X, y = X[np.flatnonzero(kept)], y[kept]
     new, truth = draw_documents(400, 2, n_own=10)
     rare = truth % 5 == 0
-    settings = {"n_chains": 1, "n_passes": 4, "random_state": 0}
+    settings = {"n_chains": 1, "sampler__n_passes": 4, "random_state": 0}
     model = MedLDAClassifier(**settings).fit(X, y)
     assert np.mean(model.predict(new)[rare] == truth[rare]) > 0.8
     scale = default_prior_scale(MultiTaskHinge(1.0, 164.0), N_CLASSES, len(y))
@@ -82,8 +83,8 @@ def test_prior_scale_follows_the_rarest_class():
     for column, n_own in enumerate([9975, 5000, 400]):
         signs[:n_own, column] = 1
     assert documents_of_rarest(signs) == 25  # documents that lack a label that most have
-    assert resolve(model, 3, 10_000, signs).prior_scale == pytest.approx(2.0)
-    assert resolve(model, 3, 10_000).prior_scale == 1.0
+    assert resolve(check_parameters(model), 3, 10_000, signs).prior_scale == pytest.approx(2.0)
+    assert resolve(check_parameters(model), 3, 10_000).prior_scale == 1.0
     assert documents_of_rarest(np.hstack([signs[:, 2:], -np.ones((10_000, 1))])) == 400
     assert documents_of_rarest(np.ones((7, 2))) == 7
 
@@ -99,10 +100,10 @@ def test_a_stream_of_unknown_length_is_learned_from_its_first_documents():
 
 
 def test_size_of_a_stream():
-    assert stream_size(MedLDAClassifier(), 50) == 10_000
-    assert stream_size(MedLDAClassifier(), 20_000) == 20_000
-    assert stream_size(MedLDAClassifier(n_documents=300), 50) == 300
-    assert stream_size(MedLDAClassifier(n_documents=300), 400) == 400
+    assert stream_size(check_parameters(MedLDAClassifier()), 50) == 10_000
+    assert stream_size(check_parameters(MedLDAClassifier()), 20_000) == 20_000
+    assert stream_size(check_parameters(MedLDAClassifier(sampler__n_documents=300)), 50) == 300
+    assert stream_size(check_parameters(MedLDAClassifier(sampler__n_documents=300)), 400) == 400
 
 
 @pytest.mark.parametrize("sampler", ["sgrld", "scir"])
@@ -162,7 +163,12 @@ def test_a_thermostat_moves_the_weights_and_keeps_them(n_documents, n_topics):
     """Too long a step lets them run away, or its friction run up until they stand still."""
     X, y = draw_documents(n_documents + 200, 11)
     y %= 2
-    settings = {"n_topics": n_topics, "weights": "ssgnht", "n_chains": 1, "random_state": 0}
+    settings = {
+        "n_topics": n_topics,
+        "sampler__weights": "ssgnht",
+        "n_chains": 1,
+        "random_state": 0,
+    }
     model = MedLDAClassifier(**settings).fit(X[:n_documents], y[:n_documents])
     draws = np.array(model.posterior_[0].coef)
     assert np.abs(draws).max() < 2 * model.margin
@@ -172,8 +178,12 @@ def test_a_thermostat_moves_the_weights_and_keeps_them(n_documents, n_topics):
 @pytest.mark.parametrize(("weights", "step"), [("ssgld", 1e3), ("ssgnht", 50.0), ("ssgnht", 1e3)])
 def test_weights_that_run_away_are_an_error_that_names_the_step(weights, step):
     X, y = draw_documents(60, 12)
-    model = MedLDAClassifier(n_topics=4, weights=weights, weight_step=step, random_state=0)
-    with pytest.raises(DivergenceError, match=rf"weight_step={step:g} is too long .* leave it"):
+    model = MedLDAClassifier(
+        n_topics=4, sampler__weights=weights, sampler__weights__step=step, random_state=0
+    )
+    with pytest.raises(
+        DivergenceError, match=rf"step={step:g} of the weights is too long .* leave it"
+    ):
         model.fit(X, y % 2)
     with pytest.raises(NotFittedError):
         model.predict(X)
@@ -182,7 +192,7 @@ def test_weights_that_run_away_are_an_error_that_names_the_step(weights, step):
 def test_one_against_the_rest_forgets_for_longer():
     X, y = draw_documents(60, 9)
     decays = [
-        MedLDAClassifier(multi_class=rule, n_chains=1, n_passes=1, random_state=0)
+        MedLDAClassifier(multi_class=rule, n_chains=1, sampler__n_passes=1, random_state=0)
         .fit(X, labels)
         ._training.learners[0]
         .chain.settings.topic_decay

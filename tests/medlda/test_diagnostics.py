@@ -24,7 +24,7 @@ def found(last):
     ("last", "good", "words"),
     [
         (1.05, True, "The kept draws are steady: they drift by 5.0% at most."),
-        (0.5, False, "The kept draws still drift, by up to 50%: raise n_passes."),
+        (0.5, False, "The kept draws still drift, by up to 50%: raise sampler__n_passes."),
     ],
 )
 def test_one_chain_that_drifts_is_enough(last, good, words):
@@ -67,8 +67,8 @@ def test_before_a_fit_there_are_none():
 def test_weights_that_a_thermostat_froze_are_not_called_steady(step, frozen, tmp_path):
     """Too long a step runs up the friction: the weights stand still, and do not drift at all."""
     X, y = draw_documents(400, 11)
-    settings = {"n_topics": 8, "n_chains": 1, "weights": "ssgnht", "random_state": 0}
-    model = MedLDAClassifier(weight_step=step, **settings).fit(X, y % 2)
+    settings = {"n_topics": 8, "n_chains": 1, "sampler__weights": "ssgnht", "random_state": 0}
+    model = MedLDAClassifier(sampler__weights__step=step, **settings).fit(X, y % 2)
     model.save(tmp_path / "model")
     for found in (model.diagnostics_, load(tmp_path / "model").diagnostics_):
         assert found.frozen is frozen
@@ -80,10 +80,10 @@ def test_weights_that_a_thermostat_froze_are_not_called_steady(step, frozen, tmp
 def test_streams_are_not_told_to_raise_the_number_of_passes():
     """``partial_fit`` makes one pass over what it is given, whatever ``n_passes`` is."""
     drifting = {"size of the weights": np.array([[1.0, 1.0, 2.0, 2.0]])}
-    assert "raise n_passes" in str(TopicDiagnostics(drifting))
+    assert "raise sampler__n_passes" in str(TopicDiagnostics(drifting))
     assert "pass more documents" in str(TopicDiagnostics(drifting, stream=True))
     X, y = draw_documents(200, 11)
-    model = MedLDAClassifier(n_topics=20, n_chains=1, n_passes=1, random_state=0)
+    model = MedLDAClassifier(n_topics=20, n_chains=1, sampler__n_passes=1, random_state=0)
     assert not model.fit(X, y).posterior_[0].streamed
     assert model.partial_fit(X, y).posterior_[0].streamed
     streamed = MedLDAClassifier(n_topics=20, n_chains=1, random_state=0)

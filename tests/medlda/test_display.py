@@ -44,6 +44,8 @@ def test_display_shows_rhat_and_accuracy():
     counts = rng.poisson(rng.gamma(0.3, 1.0, (2, 30))[label])
     heard = Heard()
     with watching(heard, (counts, label)):
-        MedLDAClassifier(n_topics=4, n_chains=2, n_passes=6, random_state=0).fit(counts, label)
+        MedLDAClassifier(n_topics=4, n_chains=2, sampler__n_passes=6, random_state=0).fit(
+            counts, label
+        )
     assert "R-hat" in heard.details[-1]
     assert "validation accuracy" in heard.details[-1]

@@ -178,7 +178,9 @@ def rare():
 @pytest.mark.parametrize("topics", ["sgrld", "scir"])
 def test_rare_words_are_better_judged_than_by_draws(rare, topics):
     (X, y), (new, truth) = rare
-    model = MedLDAClassifier(n_topics=12, n_chains=1, topics=topics, random_state=0).fit(X, y)
+    model = MedLDAClassifier(n_topics=12, n_chains=1, sampler__topics=topics, random_state=0).fit(
+        X, y
+    )
     drawn = np.mean(model.predict(new, draws=10) == truth)
     assert model.score(new, truth) > drawn + 0.05
     assert model.perplexity(new) < 4200
@@ -186,7 +188,7 @@ def test_rare_words_are_better_judged_than_by_draws(rare, topics):
 
 def test_streams_and_loaded_models_go_on_averaging(rare, tmp_path):
     (X, y), (new, _) = rare
-    settings = {"n_topics": 12, "n_chains": 1, "n_documents": 600, "random_state": 0}
+    settings = {"n_topics": 12, "n_chains": 1, "sampler__n_documents": 600, "random_state": 0}
     model = MedLDAClassifier(**settings).partial_fit(X[:300], y[:300], np.arange(4))
     seen = model.posterior_[0].expected.n_seen
     model.save(tmp_path / "model")

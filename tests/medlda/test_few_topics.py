@@ -14,16 +14,18 @@ X = rng.poisson(0.2 + 3.0 * np.repeat(np.eye(4), 3, axis=1)[y])
 
 
 def small(**settings):
-    return MedLDAClassifier(n_chains=1, n_passes=30, batch_size=40, random_state=0, **settings)
+    return MedLDAClassifier(
+        n_chains=1, sampler__n_passes=30, sampler__batch_size=40, random_state=0, **settings
+    )
 
 
 @pytest.mark.parametrize("method", ["ssgrld", "gibbs", "pa"])
 def test_fewer_topics_than_classes_bring_a_warning(method):
     said = r"n_topics=3 are fewer topics than the 4 classes.*set n_topics=4 or more"
     with pytest.warns(CapacityWarning, match=said) as caught:
-        few = small(n_topics=3, method=method).fit(X, y)
+        few = small(n_topics=3, sampler=method).fit(X, y)
     assert [one.filename for one in caught] == [__file__]
-    assert small(n_topics=4, method=method).fit(X, y).score(X, y) > few.score(X, y) + 0.15
+    assert small(n_topics=4, sampler=method).fit(X, y).score(X, y) > few.score(X, y) + 0.15
 
 
 def test_a_stream_is_told_once():

@@ -12,7 +12,7 @@ X = rng.poisson(0.2 + 3.0 * np.repeat(np.eye(CLASSES), 3, axis=1)[y])
 
 
 def accuracies(labels):
-    model = MedLDAClassifier(CLASSES, method="gibbs", n_chains=1, n_passes=10)
+    model = MedLDAClassifier(CLASSES, sampler="gibbs", n_chains=1, sampler__n_passes=10)
     return [model.set_params(random_state=seed).fit(X, labels).score(X, labels) for seed in (0, 2)]
 
 

@@ -45,7 +45,7 @@ def test_stand_ins_are_of_every_class_when_documents_come_class_by_class(stream)
     X, y = make_corpus(900, 3, 25)
     X, y = X[np.argsort(y, kind="stable")], np.sort(y)
     model = MedLDAClassifier(
-        n_topics=6, n_chains=1, n_passes=1, validation_fraction=0.0, random_state=0
+        n_topics=6, n_chains=1, sampler__n_passes=1, validation_fraction=0.0, random_state=0
     )
     model = model.partial_fit(X, y, classes=range(3)) if stream else model.fit(X, y)
     signs = model._training.held_out[1]
@@ -60,7 +60,7 @@ def test_a_class_of_one_document_is_learned_from(n_classes):
     y[: n_classes - 1] = np.arange(1, n_classes)
     y[n_classes - 1 :] = 0
     for seed in range(4):
-        model = small(validation_fraction=0.5, n_passes=1, random_state=seed).fit(X, y)
+        model = small(validation_fraction=0.5, sampler__n_passes=1, random_state=seed).fit(X, y)
         learned = model._training.n_labelled
         expected = [1.0] if n_classes == 2 else [1.0] * (n_classes - 1)
         np.testing.assert_array_equal(learned[-(n_classes - 1) :], expected)

@@ -17,7 +17,6 @@ rng = np.random.default_rng(0)
 y = np.repeat(["moon", "star", "tree"], 80)
 RATES = {"moon": [3, 3, 0.2, 0.2, 0.2, 0.2], "star": [0.2, 0.2, 3, 3, 0.2, 0.2]}
 X = rng.poisson([RATES.get(label, [0.2, 0.2, 0.2, 0.2, 3, 3]) for label in y])
-SETTINGS = {"n_topics": 3, "batch_size": 64, "random_state": 0}
 
 
 class Impatient(Silence):
@@ -43,8 +42,13 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+def small(**settings):
+    batches = {} if settings.get("sampler") == "gibbs" else {"sampler__batch_size": 64}
+    return MedLDAClassifier(n_topics=3, random_state=0, **batches, **settings)
+
+
 def interrupted(steps, matching, **settings):
-    model = MedLDAClassifier(**SETTINGS, **settings)
+    model = small(**settings)
     with watching(Impatient(steps)), pytest.warns(InterruptedWarning, match=matching) as caught:
         model.fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
@@ -53,7 +57,7 @@ def interrupted(steps, matching, **settings):
 
 @pytest.mark.parametrize("method", ["ssgrld", "gibbs"])
 def test_ctrl_c_in_the_first_half_ends_the_fit(method):
-    model = MedLDAClassifier(**SETTINGS, method=method, n_passes=20)
+    model = small(sampler=method, sampler__n_passes=20)
     display = Impatient(8)
     with watching(display), pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -65,8 +69,8 @@ def test_ctrl_c_in_the_first_half_ends_the_fit(method):
     ("method", "rule"), [("ssgrld", "multi_task"), ("ssgrld", "ovr"), ("gibbs", "multi_task")]
 )
 def test_ctrl_c_in_the_second_half_keeps_its_draws(method, rule):
-    settings = {"method": method, "multi_class": rule, "n_passes": 20, "n_draws": 5}
-    whole = MedLDAClassifier(**SETTINGS, **settings).fit(X, y)
+    settings = {"sampler": method, "multi_class": rule, "sampler__n_passes": 20, "n_draws": 5}
+    whole = small(**settings).fit(X, y)
     total = whole.posterior_[0].length
     done = (3 * total) // 4
     steps = "sweeps" if method == "gibbs" else "minibatches"
@@ -84,13 +88,13 @@ def test_ctrl_c_in_the_second_half_keeps_its_draws(method, rule):
 
 
 def test_passive_aggressive_keeps_what_it_has_absorbed():
-    model = interrupted(3, r"after 3 of \d+ minibatches", method="pa", n_passes=3)
+    model = interrupted(3, r"after 3 of \d+ minibatches", sampler="pa", sampler__n_passes=3)
     assert [len(posterior.coef) for posterior in model.posterior_] == [1, 1]
     assert model.score(X, y) > 0.8
 
 
 def test_ctrl_c_in_the_last_step_comes_too_late():
-    model = MedLDAClassifier(**SETTINGS, method="gibbs", n_passes=10)
+    model = small(sampler="gibbs", sampler__n_passes=10)
     with watching(Impatient(10)):
         assert model.fit(X, y).posterior_[0].length == 10
 
@@ -133,7 +137,7 @@ def press_in(monkeypatch, times):
 
 
 def test_a_stream_ends_after_the_minibatch_under_way(monkeypatch):
-    model = MedLDAClassifier(**SETTINGS, n_chains=1)
+    model = small(n_chains=1)
     press_in(monkeypatch, [3])
     with pytest.raises(KeyboardInterrupt):
         model.fit_stream([(X, y)] * 4, classes=np.unique(y))
@@ -153,7 +157,7 @@ def test_ctrl_c_in_the_midst_of_a_minibatch_keeps_the_draws(monkeypatch):
 
 
 def test_ctrl_c_while_probabilities_are_learned_costs_no_draws(monkeypatch):
-    model = MedLDAClassifier(**SETTINGS, method="gibbs", n_passes=10)
+    model = small(sampler="gibbs", sampler__n_passes=10)
     with monkeypatch.context() as patch:
         patch.setattr(Training, "link", lambda self: signal.raise_signal(signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
@@ -163,7 +167,7 @@ def test_ctrl_c_while_probabilities_are_learned_costs_no_draws(monkeypatch):
 
 
 def test_a_second_ctrl_c_stops_at_once(monkeypatch):
-    model = MedLDAClassifier(**SETTINGS, n_chains=3)
+    model = small(n_chains=3)
     press_in(monkeypatch, [301, 302])
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -173,6 +177,6 @@ def test_a_second_ctrl_c_stops_at_once(monkeypatch):
 def test_what_the_shell_has_taught_to_ignore_ctrl_c_goes_on():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with watching(Impatient(8)):
-        model = MedLDAClassifier(**SETTINGS, method="gibbs", n_passes=10).fit(X, y)
+        model = small(sampler="gibbs", sampler__n_passes=10).fit(X, y)
     assert signal.signal(signal.SIGINT, signal.default_int_handler) is signal.SIG_IGN
     assert len(model.posterior_[0].coef) == 5

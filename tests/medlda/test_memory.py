@@ -30,7 +30,8 @@ def test_labels_take_turns_with_one_set_of_threads_and_counts(corpus, monkeypatc
         return original(self, chain)
 
     monkeypatch.setattr(OnlineLearner, "draw", draw)
-    settings = {"n_topics": 4, "n_chains": 2, "n_passes": 1, "random_state": 0, "n_jobs": 2}
+    settings = {"n_topics": 4, "n_chains": 2, "random_state": 0, "n_jobs": 2}
+    settings["sampler__n_passes"] = 1
     model = MedLDAClassifier(multi_class="ovr", **settings).fit(X[:200], Y[:200])
     assert len(seen) == 1
     assert model._training._crew is None
@@ -39,7 +40,7 @@ def test_labels_take_turns_with_one_set_of_threads_and_counts(corpus, monkeypatc
 
 def test_predictions_do_not_hold_the_topics_of_all_labels(corpus):
     X, Y = corpus
-    settings = {"n_topics": N_TOPICS, "n_chains": 2, "n_passes": 1, "random_state": 0}
+    settings = {"n_topics": N_TOPICS, "n_chains": 2, "sampler__n_passes": 1, "random_state": 0}
     model = MedLDAClassifier(multi_class="ovr", **settings).fit(X[:100], Y[:100])
     model.predict(X[:10])
     tracemalloc.start()

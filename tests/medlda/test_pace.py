@@ -31,8 +31,8 @@ def score_of_stream(size, order=None, seed=0, **settings):
 @pytest.mark.parametrize("topics", ["sgrld", "scir"])
 def test_small_parts_are_learned_as_well_as_large_ones(topics):
     """Steps as long as those of a whole minibatch had kept the noise of a few documents."""
-    whole, _ = score_of_stream(1200, topics=topics)
-    small, model = score_of_stream(4, topics=topics)
+    whole, _ = score_of_stream(1200, sampler__topics=topics)
+    small, model = score_of_stream(4, sampler__topics=topics)
     assert small > whole - 0.02
     assert model._training.learners[0].posterior.expected.short > 100.0
 
@@ -54,7 +54,7 @@ def test_every_minibatch_of_a_part_has_documents_of_most_classes(method, monkeyp
     monkeypatch.setattr(Training, "learn", watched)
     X, y = draw_documents(200, 6)
     order = np.argsort(y, kind="stable")
-    model = MedLDAClassifier(n_topics=20, n_chains=1, method=method, random_state=0)
+    model = MedLDAClassifier(n_topics=20, n_chains=1, sampler=method, random_state=0)
     model.partial_fit(X[order], y[order], classes=CLASSES)
     assert min(seen) > 10
 

@@ -37,7 +37,7 @@ def test_a_column_without_any_label_is_never_predicted(method):
     X, y = make_corpus(200, 3, 16)
     new, _ = make_corpus(400, 3, 17)
     sets = np.c_[np.eye(3, dtype=int)[y], np.zeros_like(y), np.ones_like(y)]
-    model = small(method=method, n_passes=2).fit(X, sets)
+    model = small(sampler=method, sampler__n_passes=2).fit(X, sets)
     found = model.predict(new)
     assert (found[:, 3] == 0).all()
     assert (found[:, 4] == 1).all()
@@ -75,13 +75,13 @@ def test_words_that_training_has_not_met_do_not_make_proportions_surer(monkeypat
 def test_a_model_of_all_documents_together_takes_no_more_of_them(loaded, tmp_path):
     """It had swept over the documents it knew, and the new ones were lost without a word."""
     X, y = make_corpus(60, 3, 19)
-    model = small(method="gibbs", n_passes=2).fit(X, y)
+    model = small(sampler="gibbs", sampler__n_passes=2).fit(X, y)
     if loaded:
         model.save(tmp_path / "model")
         model = load(tmp_path / "model")
     before = model.predict_proba(X)
-    model.set_params(method="ssgrld")
-    with pytest.raises(ValueError, match=r"fitted with method='gibbs'.*begin a new model"):
+    model.set_params(sampler="ssgrld")
+    with pytest.raises(ValueError, match=r"fitted with sampler='gibbs'.*begin a new model"):
         model.partial_fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), before)
 

@@ -30,7 +30,7 @@ def test_parts_of_one_class_each_are_a_warning(n_classes, method):
     X, y = draw_documents(250 * n_classes, n_classes, 1)
     parts = [np.flatnonzero(y == c) for c in range(n_classes)]
     with pytest.warns(ConvergenceWarning, match="are of one class, and earlier ones were of other"):
-        stream(X, y, parts, n_classes, method=method)
+        stream(X, y, parts, n_classes, sampler=method)
 
 
 def test_mixed_parts_and_small_ones_are_none():

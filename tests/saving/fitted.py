@@ -15,6 +15,7 @@ from bayesmargin import (
     MedLDAClassifier,
 )
 from bayesmargin.errors import BayesmarginWarning
+from bayesmargin.models.medlda import SSGRLD, CollapsedGibbs, PassiveAggressive
 
 NAMES = ("moon", "star", "sun")
 
@@ -64,9 +65,10 @@ def regression(kind, **settings):
 
 def medlda(n_classes=2, **settings):
     X, y = counts(n_classes)
-    settings = {"n_topics": 3, "n_draws": 4, "n_passes": 2, "batch_size": 16, "random_state": 1,
-                "validation_fraction": 0.1, **settings}  # fmt: skip
-    return MedLDAClassifier(**settings).fit(X, np.array(NAMES)[y])
+    sampler = settings.pop("sampler", SSGRLD(n_passes=2, batch_size=16))
+    settings = {"n_topics": 3, "n_draws": 4, "random_state": 1, "validation_fraction": 0.1,
+                **settings}  # fmt: skip
+    return MedLDAClassifier(sampler=sampler, **settings).fit(X, np.array(NAMES)[y])
 
 
 def infinite(n_classes=2, **settings):
@@ -90,10 +92,14 @@ MODELS = {
     "quantile": lambda: regression(BayesianQuantileRegressor),
     "three quantiles": lambda: regression(BayesianQuantileRegressor, quantile=[0.1, 0.5, 0.9]),
     "medlda": medlda,
-    "medlda, three classes": lambda: medlda(3, multi_class="crammer_singer", weights="ssgnht"),
+    "medlda, three classes": lambda: medlda(
+        3, multi_class="crammer_singer", sampler__weights="ssgnht"
+    ),
     "medlda, one-vs-rest": lambda: medlda(3, multi_class="ovr", n_chains=1),
-    "medlda, gibbs": lambda: medlda(method="gibbs", n_passes=6),
-    "medlda, passive-aggressive": lambda: medlda(3, method="pa"),
+    "medlda, gibbs": lambda: medlda(sampler=CollapsedGibbs(n_passes=6)),
+    "medlda, passive-aggressive": lambda: medlda(
+        3, sampler=PassiveAggressive(n_passes=2, batch_size=16)
+    ),
     "infinite": infinite,
     "infinite, three classes": lambda: infinite(3, concentration="learn", sampler="hmc"),
     "infinite, no covariates": lambda: infinite(components__covariates=False, fit_intercept=False),

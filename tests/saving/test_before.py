@@ -10,7 +10,8 @@ import numpy as np
 import bayesmargin
 from bayesmargin import Checkpoint
 from bayesmargin.models.infinite_svc import GaussianComponents, MixtureGibbs
-from bayesmargin.samplers import SSGLD
+from bayesmargin.models.medlda import SSGRLD
+from bayesmargin.samplers import SSGLD, SSGNHT
 from tests.saving import fitted
 
 BEFORE = Path(__file__).parent / "before"
@@ -30,6 +31,10 @@ def test_infinite_svm():
 
 def test_topic_model():
     model = bayesmargin.load(BEFORE / "medlda")
+    assert model.sampler == SSGRLD(
+        n_passes=2, batch_size=16, n_sweeps=4, topics="scir", topic_step=0.9,
+        weights=SSGNHT(step=0.02), n_documents=500,
+    )  # fmt: skip
     told = [0.7980253000773663, 0.7229020173535345, 0.7937024359286474, 0.8014312249316254]
     rows = fitted.counts(2, 40)[0][:4]
     np.testing.assert_allclose(model.predict_proba(rows)[:, 1], told, rtol=1e-4)

@@ -20,6 +20,7 @@ from bayesmargin.errors import (
     CheckpointWarning,
     InterruptedWarning,
 )
+from bayesmargin.models.medlda import SSGRLD, PassiveAggressive
 from bayesmargin.running import checkpoint as checkpoints
 from bayesmargin.running import run as sampling
 from bayesmargin.running import supervisor
@@ -148,15 +149,19 @@ FITS = {
         fitted.wide(),
     ),
     "medlda": (
-        MedLDAClassifier(n_topics=3, n_draws=4, n_passes=2, batch_size=16, weights="ssgnht"),
+        MedLDAClassifier(
+            n_topics=3, n_draws=4, sampler=SSGRLD(n_passes=2, batch_size=16, weights="ssgnht")
+        ),
         fitted.counts(),
     ),
     "medlda gibbs": (
-        MedLDAClassifier(n_topics=3, n_draws=4, n_passes=8, method="gibbs", n_chains=1),
+        MedLDAClassifier(n_topics=3, n_draws=4, sampler__n_passes=8, sampler="gibbs", n_chains=1),
         fitted.counts(3),
     ),
     "medlda pa": (
-        MedLDAClassifier(n_topics=3, n_passes=2, batch_size=16, method="pa", multi_class="ovr"),
+        MedLDAClassifier(
+            n_topics=3, sampler=PassiveAggressive(n_passes=2, batch_size=16), multi_class="ovr"
+        ),
         fitted.counts(3),
     ),
     "infinite": (InfiniteSVC(n_sweeps=25, n_draws=4, n_chains=2), fitted.rows()),

@@ -33,7 +33,7 @@ from bayesmargin.models.medlda.documents import (
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.learners import OnlineLearner
 from bayesmargin.models.medlda.lessons import Lessons, Rows
-from bayesmargin.models.medlda.parameters import resolve
+from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
@@ -275,10 +275,11 @@ class ShardedTraining(Training):
 
 def fit_documents(model: Any, X: Any, y: Any) -> Training:
     """Train a :class:`MedLDAClassifier` on a Dask collection of counts."""
-    if model.method != "ssgrld":
+    plan = check_parameters(model)
+    if plan.method != "ssgrld":
         raise ValueError(
-            f'method={model.method!r} does not run on Dask collections: choose "ssgrld", or pass '
-            'the partitions one by one to partial_fit (method="pa")'
+            f'sampler={plan.method!r} does not run on Dask collections: choose "ssgrld", or pass '
+            'the partitions one by one to partial_fit (sampler="pa")'
         )
     cluster = active_cluster()
     documents: Any
@@ -286,16 +287,16 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     learn_columns(model, n_words, names)
     code = learn_code(labels)
     signs = code.signs(labels, all_of_them=True)
-    resolved = resolve(model, code.n_classifiers, len(labels), signs)
+    resolved = resolve(plan, code.n_classifiers, len(labels), signs)
     digests = []
     if model.checkpoint is not None:
         digests = cluster.gather([cluster.submit("look", digest, s) for s in documents.shards])
     with model._checkpointing(digests, labels) as checkpoint:
         threads = n_threads(model.n_jobs or 1)
         seed = checkpoint.random_state
-        training = ShardedTraining(model, resolved, code, n_words, threads, seed)
+        training = ShardedTraining(plan, resolved, code, n_words, threads, seed)
         try:
-            training.run(model, documents, signs, checkpoint)
+            training.run(plan, documents, signs, checkpoint)
         finally:
             training.close()
         return training.settled()

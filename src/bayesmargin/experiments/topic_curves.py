@@ -81,11 +81,11 @@ def follow(corpus: Corpus, method: str, cost: float, seed: int, growth: float) -
     """
     model = MedLDAClassifier(
         n_topics=corpus.n_topics,
-        method=method,
+        sampler=method,
         multi_class=corpus.rule,
         C=cost,
         n_chains=1,
-        batch_size=min(256, max(16, corpus.X.shape[0] // 20)),
+        sampler__batch_size=min(256, max(16, corpus.X.shape[0] // 20)),
         random_state=seed,
     )
     n_passes, looks, following = corpus.passes[method], [], 0.0

@@ -15,7 +15,7 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.lessons import minibatches
-from bayesmargin.models.medlda.parameters import resolve
+from bayesmargin.models.medlda.parameters import Plan, check_parameters, resolve
 from bayesmargin.models.medlda.training import Training
 
 METHODS = {"ssgrld": "SSGRLD", "pa": "paMedLDA", "gibbs": "Gibbs MedLDA"}
@@ -34,13 +34,15 @@ class TopicRun:
     y: Any
     watch: Stopwatch = field(default_factory=Stopwatch)
     documents_seen: int = 0
+    plan: Plan = field(init=False)
     training: Training = field(init=False)
 
     def __post_init__(self) -> None:
         code = learn_code(self.y)
         self.model.n_features_in_ = self.X.shape[1]
-        resolved = resolve(self.model, code.n_classifiers, self.X.shape[0])
-        self.training = Training(self.model, resolved, code, self.X.shape[1], 1)
+        plan = self.plan = check_parameters(self.model)
+        resolved = resolve(plan, code.n_classifiers, self.X.shape[0])
+        self.training = Training(plan, resolved, code, self.X.shape[1], 1)
         self.documents = to_documents(check_counts(self.X, "experiment"))
         self.signs = code.signs(self.y)
 
@@ -48,11 +50,11 @@ class TopicRun:
         """Yield after every minibatch, or sweep of the batch method, how many there were."""
         total = self.documents.n_documents
         with self.watch.running():
-            self.training.start(self.model, self.documents, self.signs)
-        if self.model.method == "gibbs":
+            self.training.start(self.plan, self.documents, self.signs)
+        if self.plan.method == "gibbs":
             plan: Any = [np.arange(total)] * n_passes
         else:
-            plan = minibatches(total, self.model.batch_size, n_passes, self.training.order, 1)
+            plan = minibatches(total, self.plan.batch_size, n_passes, self.training.order, 1)
         for step, chosen in enumerate(plan, start=1):
             with self.watch.running():
                 self.training.learn(self.documents, self.signs, chosen, total)
@@ -72,7 +74,7 @@ def compile_methods(n_classes: int, rule: str) -> None:
     for method in METHODS:
         model = MedLDAClassifier(
             n_topics=n_classes,
-            method=method,
+            sampler=method,
             multi_class=rule,
             n_chains=1,
             n_draws=2,
@@ -109,9 +111,9 @@ class DrawnCorpus:
         self.rng, mixing = spawn_generators(seed, 2)
         some = mixing.permutation(len(target))[:n_training]
         counts, self.labels = counts[some], target[some]
-        model = MedLDAClassifier(n_topics=n_topics, n_chains=1, n_passes=1, random_state=seed).fit(
-            counts, self.labels
-        )
+        model = MedLDAClassifier(
+            n_topics=n_topics, n_chains=1, sampler__n_passes=1, random_state=seed
+        ).fit(counts, self.labels)
         self.shares = model.transform(counts)
         self.cumulative = np.cumsum(model.topics_, axis=1)
 

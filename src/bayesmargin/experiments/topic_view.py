@@ -50,7 +50,7 @@ def run(setup: Setup) -> Result:
     model = MedLDAClassifier(
         n_topics=N_TOPICS,
         n_chains=1,
-        n_passes=setup.choose(1, 3),
+        sampler__n_passes=setup.choose(1, 3),
         random_state=setup.seed,
     ).fit(X, y)
     means = model.class_topics(new, truth)

@@ -110,7 +110,7 @@ _ENTRIES = (
         summary="A topic model that learns topics and a max-margin classifier on them together, "
         "so that topics are those that tell the classes apart.",
         report="topics",
-        flags={**_USUAL, "sampler": "method", "topics": "n_topics"},
+        flags={**_USUAL, "sampler": "sampler", "topics": "n_topics"},
         checks=f"{_MODELS}.medlda.parameters:check_parameters",
         saved=f"{_SAVED}.medlda",
         sparse=True,

@@ -10,6 +10,15 @@ kernels (:mod:`.conditionals`, :mod:`.supervised` and :mod:`.hinges`, :mod:`.qua
 
 from bayesmargin.models.medlda.classifier import MedLDAClassifier
 from bayesmargin.models.medlda.documents import TokenCounter
+from bayesmargin.models.medlda.samplers import SSGRLD, CollapsedGibbs, PassiveAggressive
 from bayesmargin.models.medlda.understanding import coherence, plot_class_topics
 
-__all__ = ["MedLDAClassifier", "TokenCounter", "coherence", "plot_class_topics"]
+__all__ = [
+    "SSGRLD",
+    "CollapsedGibbs",
+    "MedLDAClassifier",
+    "PassiveAggressive",
+    "TokenCounter",
+    "coherence",
+    "plot_class_topics",
+]

@@ -1,12 +1,18 @@
 """The scikit-learn estimator for max-margin topic models."""
 
-from typing import Any
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 
+from bayesmargin.foundation.arguments import require_positive
+from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.fitting import FittingMixin
+from bayesmargin.models.medlda.samplers import SSGRLD, sampler_of, weights_of
 from bayesmargin.models.medlda.understanding import UnderstandingMixin
+from bayesmargin.samplers.langevin import SSGLD
 
 
 class MedLDAClassifier(
@@ -39,9 +45,10 @@ class MedLDAClassifier(
     margin : float, default=164.0
         Margin of the hinge. Weights grow to its size, so it also sets how hard labels pull at
         topics.
-    method : {"ssgrld", "gibbs", "pa"}, default="ssgrld"
+    sampler : {"ssgrld", "gibbs", "pa"} or SSGRLD, CollapsedGibbs or PassiveAggressive
         Stochastic subgradient Riemannian Langevin dynamics in minibatches; collapsed and augmented
-        Gibbs sampling; online Bayesian passive-aggressive learning.
+        Gibbs sampling; online Bayesian passive-aggressive learning. Or settings of these, such as
+        ``SSGRLD(n_passes=3, weights="ssgnht")``.
     multi_class : {"multi_task", "crammer_singer", "ovr"}, default="multi_task"
         The hinge: one a class on shared topics; between the label and the best other class
         ("ssgrld" only); one model with topics of its own a class. Two classes always have one.
@@ -55,30 +62,6 @@ class MedLDAClassifier(
     n_draws : int or None, default=None
         Posterior draws kept in a chain (spread over its second half), of which predictions average
         the weights; None is 10.
-    n_passes : int or None, default=None
-        Passes over the documents: 6 for "ssgrld" (150 minibatches at least), 60 for "gibbs", 1
-        for "pa".
-    batch_size : int, default=256
-        Documents in a minibatch; the first are smaller (an eighth), growing to this size.
-    n_sweeps : int, default=5
-        Gibbs sweeps over the words of a minibatch; "ssgrld" discards the first third.
-    topics : {"sgrld", "scir"}, default="sgrld"
-        How "ssgrld" moves topics: Langevin steps, or the flow without discretisation error, whose
-        cost does not depend on the vocabulary.
-    weights : {"ssgld", "ssgnht"}, default="ssgld"
-        How "ssgrld" moves weights: Langevin steps, or a thermostat, whose draws are not widened by
-        the noise of minibatches. It takes over from Langevin steps after 60 minibatches, or four
-        tenths of those of a fit.
-    topic_step : float, default=1.0
-        Share of the topics that the first minibatches renew; it falls as their number to the power
-        0.85 ("ovr": 0.6).
-    weight_step : float or None, default=None
-        Step of the weights, :math:`h^2` for "ssgld", which for None is :math:`2 \ell / (C D)` for
-        a corpus of D documents. For "ssgnht" a step :math:`h` common to all weights; None learns
-        from their gradients how far each may move.
-    n_documents : int or None, default=None
-        Size of the corpus that ``partial_fit`` sees a part of; None is the number seen so far, and
-        where no ``fit`` came before 10,000 at least.
     validation_fraction : float, default=0.05
         Part of the documents (300 at most) held out to learn probabilities and the thresholds of
         label sets, and to report accuracy while fitting. With 0 training documents are used.
@@ -93,7 +76,7 @@ class MedLDAClassifier(
         :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
         bit by bit. Removed when the fit is complete.
     **more
-        Settings inside objects by paths, such as ``checkpoint__every``.
+        Settings inside objects by paths, such as ``sampler__batch_size``.
 
     Attributes
     ----------
@@ -133,6 +116,20 @@ class MedLDAClassifier(
     [['tide', 'crater'], ['sun', 'nova']]
     """
 
+    short_forms: ClassVar[ShortForms] = {**FittingMixin.short_forms, "sampler": sampler_of}
+    former_names: ClassVar[Mapping[str, str]] = {
+        **FittingMixin.former_names,
+        "method": "sampler",
+        "n_passes": "sampler__n_passes",
+        "batch_size": "sampler__batch_size",
+        "n_sweeps": "sampler__n_sweeps",
+        "topics": "sampler__topics",
+        "topic_step": "sampler__topic_step",
+        "weights": "sampler__weights",
+        "weight_step": "sampler__weights__step",
+        "n_documents": "sampler__n_documents",
+    }
+
     def __init__(
         self,
         n_topics: int = 50,
@@ -140,19 +137,12 @@ class MedLDAClassifier(
         beta: float = 0.1,
         C: float | None = None,
         margin: float = 164.0,
-        method: str = "ssgrld",
+        *,
+        sampler: Any = "ssgrld",
         multi_class: str = "multi_task",
         prior_scale: float | None = None,
         n_chains: int = 2,
         n_draws: int | None = None,
-        n_passes: int | None = None,
-        batch_size: int = 256,
-        n_sweeps: int = 5,
-        topics: str = "sgrld",
-        weights: str = "ssgld",
-        topic_step: float = 1.0,
-        weight_step: float | None = None,
-        n_documents: int | None = None,
         validation_fraction: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -165,25 +155,27 @@ class MedLDAClassifier(
         self.beta = beta
         self.C = C
         self.margin = margin
-        self.method = method
+        self.sampler = sampler
         self.multi_class = multi_class
         self.prior_scale = prior_scale
         self.n_chains = n_chains
         self.n_draws = n_draws
-        self.n_passes = n_passes
-        self.batch_size = batch_size
-        self.n_sweeps = n_sweeps
-        self.topics = topics
-        self.weights = weights
-        self.topic_step = topic_step
-        self.weight_step = weight_step
-        self.n_documents = n_documents
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.checkpoint = checkpoint
         self._take(more)
+
+    def _set_former(self, former: Mapping[str, Any]) -> None:
+        """Settings by the names of before: of Langevin steps ``weight_step`` was the square."""
+        super()._set_former({name: former[name] for name in former if name != "weight_step"})
+        step, sampler = former.get("weight_step"), sampler_of(self.sampler)
+        if step is None or not isinstance(sampler, SSGRLD):
+            return
+        require_positive(weight_step=step)
+        squared = isinstance(weights_of(sampler.weights), SSGLD)
+        super()._set_former({"weight_step": math.sqrt(step) if squared else step})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

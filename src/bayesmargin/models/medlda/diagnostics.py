@@ -133,9 +133,11 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
             heat = self[HEAT]["least"]
             return (
                 f"The weights stand still: the heat of their thermostat is {heat:.2f}, not 1. "
-                "weight_step is too long: leave it at None, or pass less."
+                "Their step is too long: leave it out, or pass less."
             )
         if self.trustworthy:
             return f"The kept draws are steady: they drift by {100 * self.worst:.1f}% at most."
-        advice = "pass more documents, or these once more" if self._stream else "raise n_passes"
+        advice = (
+            "pass more documents, or these once more" if self._stream else "raise sampler__n_passes"
+        )
         return f"The kept draws still drift, by up to {100 * self.worst:.0f}%: {advice}."

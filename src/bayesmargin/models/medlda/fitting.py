@@ -10,9 +10,10 @@ from bayesmargin.foundation.threads import n_threads
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.link import ScoreLink
-from bayesmargin.models.medlda.parameters import check_parameters, resolve, stream_size
+from bayesmargin.models.medlda.parameters import Plan, check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training
+from bayesmargin.models.medlda.samplers import name_of, sampler_of
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.running.interrupts import warn_of_interrupt
@@ -21,8 +22,8 @@ from bayesmargin.running.interrupts import warn_of_interrupt
 class FittingMixin(SavedMixin):
     """Ways to fit; each ends with what the other methods of the classifier read."""
 
-    method: str
     n_jobs: int | None
+    sampler: Any
     n_features_in_: int
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -38,7 +39,7 @@ class FittingMixin(SavedMixin):
             Word counts. Documents of a Dask collection stay on the workers.
         y : array of labels, or 0/1 indicator matrix of shape (documents, L)
         """
-        check_parameters(self)
+        plan = check_parameters(self)
         with all_or_nothing(self) as is_whole:
             if is_collection(X):
                 from bayesmargin.distributed.medlda import fit_documents
@@ -50,9 +51,9 @@ class FittingMixin(SavedMixin):
             with self._checkpointing(documents, y) as checkpoint:
                 code = learn_code(y)
                 signs = code.signs(y, all_of_them=True)
-                training = self._begin(code, len(signs), checkpoint.random_state, signs)
+                training = self._begin(plan, code, len(signs), checkpoint.random_state, signs)
                 try:
-                    training.run(self, documents, signs, checkpoint)
+                    training.run(plan, documents, signs, checkpoint)
                 finally:
                     training.close()
                 self._finish(training)
@@ -71,11 +72,11 @@ class FittingMixin(SavedMixin):
         classes : array, needed in the first call unless ``y`` is an indicator matrix
             Every label that may ever come.
         """
-        check_parameters(self)
-        if self.method == "gibbs":
+        plan = check_parameters(self)
+        if plan.method == "gibbs":
             raise ValueError(
-                "method='gibbs' samples all documents together and has no partial_fit: use fit, or "
-                "method='ssgrld' or 'pa'"
+                "sampler='gibbs' samples all documents together and has no partial_fit: use fit, "
+                "or sampler='ssgrld' or 'pa'"
             )
         if is_collection(X):
             from bayesmargin.distributed.medlda import partition_pairs
@@ -86,8 +87,8 @@ class FittingMixin(SavedMixin):
         if first:
             if classes is None and np.ndim(y) == 1:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            size = stream_size(self, documents.n_documents)
-            training = self._begin(learn_code(y, classes), size, self.random_state)
+            size = stream_size(plan, documents.n_documents)
+            training = self._begin(plan, learn_code(y, classes), size, self.random_state)
         else:
             training = self._training
             training.n_threads = n_threads(self.n_jobs or 1)
@@ -96,7 +97,7 @@ class FittingMixin(SavedMixin):
         if len(documents.words) == 0:  # nothing is learned from empty documents
             return self
         try:
-            complete = training.take_in(self, documents, signs)
+            complete = training.take_in(plan, documents, signs)
         finally:
             training.close()
         self._finish(training)
@@ -119,10 +120,12 @@ class FittingMixin(SavedMixin):
             )
         return self
 
-    def _begin(self, code: LabelCode, size: int, random_state: Any, signs: Any = None) -> Training:
-        resolved = resolve(self, code.n_classifiers, size, signs)
+    def _begin(
+        self, plan: Plan, code: LabelCode, size: int, random_state: Any, signs: Any = None
+    ) -> Training:
+        resolved = resolve(plan, code.n_classifiers, size, signs)
         threads = n_threads(self.n_jobs or 1)
-        return Training(self, resolved, code, self.n_features_in_, threads, random_state)
+        return Training(plan, resolved, code, self.n_features_in_, threads, random_state)
 
     def _finish(self, training: Training) -> None:
         """Show what was learned; probabilities are learned when they are asked for."""
@@ -137,7 +140,7 @@ class FittingMixin(SavedMixin):
     def _learn_link(self) -> Self:
         """Learn probabilities at once, after a fit; should Ctrl-C come, it is done later."""
         if self.posterior_[0].interrupted:
-            unit = "sweeps" if self.method == "gibbs" else "minibatches"
+            unit = "sweeps" if name_of(sampler_of(self.sampler)) == "gibbs" else "minibatches"
             done, planned = self.posterior_[0].length, self.posterior_[0].planned
             assert done is not None
             assert planned is not None

@@ -11,6 +11,7 @@ from bayesmargin.errors import CapacityWarning
 from bayesmargin.foundation.arguments import (
     require_choice,
     require_count,
+    require_counts,
     require_given,
     require_jobs,
     require_positive,
@@ -18,8 +19,9 @@ from bayesmargin.foundation.arguments import (
 from bayesmargin.foundation.types import IntArray
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.medlda.labels import LabelCode
+from bayesmargin.models.medlda.samplers import SSGRLD, name_of, sampler_of, weights_of
+from bayesmargin.samplers.langevin import SSGLD
 
-METHODS = ("ssgrld", "gibbs", "pa")
 RULES = ("multi_task", "crammer_singer", "ovr")
 # Total prior weight of the topics of a document: alpha is this over the number of topics.
 TOTAL_ALPHA = 10.0
@@ -45,37 +47,77 @@ class Resolved(NamedTuple):
     prior_scale: float = 1.0
 
 
-def check_parameters(model: Any) -> None:
-    """Raise a clear error for the first parameter that is not allowed."""
+class Plan(NamedTuple):
+    """Checked settings of a model, all beside each other; some mean nothing to some methods."""
+
+    n_topics: int
+    alpha: float | None
+    beta: float
+    C: float | None
+    margin: float
+    prior_scale: float | None
+    multi_class: str
+    n_chains: int
+    n_draws: int | None
+    validation_fraction: float
+    random_state: Any
+    verbose: int
+    method: str
+    n_passes: int | None
+    batch_size: int
+    n_sweeps: int
+    topics: str
+    topic_step: float
+    weights: str
+    weight_step: float | None
+    n_documents: int | None
+
+
+def check_parameters(model: Any) -> Plan:
+    """The plan of a fit, or a clear error for the first parameter that is not allowed."""
+    sampler = sampler_of(model.sampler)
+    method = name_of(sampler)
     require_count("n_topics", model.n_topics, 2)
     require_jobs(model.n_jobs)
-    require_given(beta=model.beta, margin=model.margin, topic_step=model.topic_step)
-    require_positive(
-        alpha=model.alpha,
-        C=model.C,
-        prior_scale=model.prior_scale,
-        weight_step=model.weight_step,
-        n_documents=model.n_documents,
-    )
-    require_choice("method", model.method, METHODS)
+    require_given(beta=model.beta, margin=model.margin)
+    require_positive(alpha=model.alpha, C=model.C, prior_scale=model.prior_scale)
     require_choice("multi_class", model.multi_class, RULES)
-    require_choice("topics", model.topics, ("sgrld", "scir"))
-    require_choice("weights", model.weights, ("ssgld", "ssgnht"))
     require_count("n_chains", model.n_chains, 1)
-    require_count("batch_size", model.batch_size, 1)
-    require_count("n_sweeps", model.n_sweeps, 1)
-    if model.n_draws is not None:
-        require_count("n_draws", model.n_draws, 1)
-    if model.n_passes is not None:
-        require_count("n_passes", model.n_passes, 1)
+    require_counts(n_draws=model.n_draws)
     share = model.validation_fraction
     if not isinstance(share, numbers.Real) or not 0.0 <= float(share) < 1.0:
         raise ValueError(f"validation_fraction={share!r} is not allowed: at least 0, less than 1")
-    if model.method != "ssgrld" and model.multi_class == "crammer_singer":
+    if method != "ssgrld" and model.multi_class == "crammer_singer":
         raise ValueError(
-            f"multi_class='crammer_singer' is not available for method={model.method!r}: its "
+            f"multi_class='crammer_singer' is not available for sampler={method!r}: its "
             "augmentation needs one hinge a class; choose 'multi_task' or 'ovr'"
         )
+    whole = sampler if isinstance(sampler, SSGRLD) else SSGRLD()
+    weights = weights_of(whole.weights)
+    step = weights.step
+    return Plan(
+        n_topics=model.n_topics,
+        alpha=model.alpha,
+        beta=model.beta,
+        C=model.C,
+        margin=model.margin,
+        prior_scale=model.prior_scale,
+        multi_class=model.multi_class,
+        n_chains=model.n_chains,
+        n_draws=model.n_draws,
+        validation_fraction=model.validation_fraction,
+        random_state=model.random_state,
+        verbose=model.verbose,
+        method=method,
+        n_passes=sampler.n_passes,
+        batch_size=getattr(sampler, "batch_size", whole.batch_size),
+        n_sweeps=getattr(sampler, "n_sweeps", whole.n_sweeps),
+        topics=whole.topics,
+        topic_step=whole.topic_step,
+        weights="ssgld" if isinstance(weights, SSGLD) else "ssgnht",
+        weight_step=step**2 if step is not None and isinstance(weights, SSGLD) else step,
+        n_documents=getattr(sampler, "n_documents", None),
+    )
 
 
 def warn_if_few_topics(n_topics: int, rule: str, code: LabelCode) -> None:
@@ -90,9 +132,9 @@ def warn_if_few_topics(n_topics: int, rule: str, code: LabelCode) -> None:
         )
 
 
-def stream_size(model: Any, n_seen: int) -> int:
+def stream_size(plan: Plan, n_seen: int) -> int:
     """Documents that a stream is taken to have when ``n_seen`` of them came."""
-    return max(n_seen, UNKNOWN_SIZE if model.n_documents is None else int(model.n_documents))
+    return max(n_seen, UNKNOWN_SIZE if plan.n_documents is None else int(plan.n_documents))
 
 
 def documents_of_rarest(signs: IntArray) -> int:
@@ -135,23 +177,23 @@ def default_prior_scale(
 
 
 def resolve(
-    model: Any, n_classifiers: int, n_documents: int, signs: IntArray | None = None
+    plan: Plan, n_classifiers: int, n_documents: int, signs: IntArray | None = None
 ) -> Resolved:
     """Fill in the defaults; some depend on the documents to learn from, and on their labels.
 
     ``signs`` are all labels (documents x classifiers), None where they are not known yet.
     """
-    rule = model.multi_class if n_classifiers > 1 else "multi_task"
+    rule = plan.multi_class if n_classifiers > 1 else "multi_task"
     kind = LabelSetHinge if rule == "crammer_singer" else MultiTaskHinge
-    hinge = kind(COSTS[model.method] if model.C is None else float(model.C), float(model.margin))
-    scale = model.prior_scale
+    hinge = kind(COSTS[plan.method] if plan.C is None else float(plan.C), float(plan.margin))
+    scale = plan.prior_scale
     if scale is None:
         rarest = None if signs is None else documents_of_rarest(signs)
         scale = default_prior_scale(hinge, max(2, n_classifiers), n_documents, rarest)
     return Resolved(
-        alpha=TOTAL_ALPHA / model.n_topics if model.alpha is None else float(model.alpha),
-        n_passes=PASSES[model.method] if model.n_passes is None else int(model.n_passes),
-        n_draws=N_DRAWS if model.n_draws is None else int(model.n_draws),
+        alpha=TOTAL_ALPHA / plan.n_topics if plan.alpha is None else float(plan.alpha),
+        n_passes=PASSES[plan.method] if plan.n_passes is None else int(plan.n_passes),
+        n_draws=N_DRAWS if plan.n_draws is None else int(plan.n_draws),
         rule=rule,
         hinge=hinge,
         prior_scale=float(scale),

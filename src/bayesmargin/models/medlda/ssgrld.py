@@ -104,18 +104,18 @@ class Chain(MovingTopics):
         if settings.follow_size:
             self.mover.follow(settings, self._present.total)
         with np.errstate(over="ignore", invalid="ignore"):  # of weights that are refused then
-            require_bounded(self.coef, settings, self._present.total, self.mover.step)
+            require_bounded(self.coef, settings, self._present.total, self.mover.told)
             gradient, totals = self._sample(documents, signs, chosen, self.coef, crew)
             slope = self.coef / settings.prior_variance - self._inflation * gradient
         self.sampled = Sampled(slope, words, totals)
 
     def move_weights(self) -> None:
         """Weights, by the subgradient; documents that are less than a minibatch move them less."""
-        usual, total = self.mover.step, self._present.total
+        usual, told = self.mover.step, self.mover.told
         self.mover.step = self._pace()[0] * usual
         with np.errstate(over="ignore", invalid="ignore"):
             self.coef = self.mover.after(self.coef, self._found.slope, self.generators[0])
-        require_bounded(self.coef, self.settings, total, usual)
+        require_bounded(self.coef, self.settings, self._present.total, told)
         self.mover.step = usual
 
     def move_topics(self) -> None:

@@ -202,7 +202,7 @@ class Training:
         """
         if any(isinstance(learner, BatchLearner) for learner in self.learners):
             raise ValueError(
-                "this model was fitted with method='gibbs', which samples all documents together "
+                "this model was fitted with sampler='gibbs', which samples all documents together "
                 "and takes no more of them: begin a new model for partial_fit"
             )
         share, everything = model.validation_fraction, signs

@@ -74,8 +74,8 @@ def require_bounded(coef: FloatArray, settings: Settings, n_documents: float, st
     if not largest <= _BEYOND * reach:
         raise DivergenceError(
             f"the weights of the classes have run away, to {largest:.3g} where {reach:.3g} is as "
-            f"far as documents can pull: weight_step={step:g} is too long for them; leave it at "
-            "None, which follows the number of documents, or pass less"
+            f"far as documents can pull: step={step:g} of the weights is too long for them; leave "
+            "it out, which follows the number of documents, or pass less"
         )
 
 
@@ -90,6 +90,11 @@ class LangevinMover:
     r""":math:`\eta \leftarrow \eta - \tfrac{h^2}{2} g + h \nu`; ``step`` is :math:`h^2`."""
 
     step: float
+
+    @property
+    def told(self) -> float:
+        """The step as users write it, h."""
+        return math.sqrt(self.step)
 
     def follow(self, settings: Settings, n_documents: float) -> None:
         """Take the step for a corpus of so many documents."""
@@ -145,6 +150,11 @@ class ThermostatMover:
     squares: FloatArray | None = None
     centre: FloatArray | None = None
     met: int = 0
+
+    @property
+    def told(self) -> float:
+        """The step as users write it."""
+        return self.step
 
     def expect(self, length: int | None) -> None:
         """Prepare for a chain of so many minibatches: those kept, at last, are the thermostat's."""

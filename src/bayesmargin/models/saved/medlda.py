@@ -32,6 +32,13 @@ CLASSES = {
     **stored(f"{_HOME}.quadratic", "QuadraticWorkspace", prefix=_PREFIX),
     **stored(f"{_HOME}.settings", "Settings", prefix=_PREFIX),
     **stored(f"{_HOME}.weights", "LangevinMover", "ThermostatMover", prefix=_PREFIX),
+    **stored(
+        f"{_HOME}.samplers",
+        "SSGRLD",
+        "CollapsedGibbs",
+        "PassiveAggressive",
+        prefix=f"{_PREFIX}samplers.",
+    ),
     "medlda.Chain": Stored(
         f"{_HOME}.ssgrld",
         "Chain",
