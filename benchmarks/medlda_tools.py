@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesmargin import MedLDAClassifier
-from bayesmargin.foundation.threads import n_threads
+from bayesmargin.foundation.threads import N_SHARES, n_threads
 from bayesmargin.models.medlda.documents import Documents, check_counts, to_documents
 from bayesmargin.models.medlda.labels import learn_code
 from bayesmargin.models.medlda.lessons import minibatches
@@ -44,7 +44,7 @@ class Run:
         self.signs = code.signs(self.y)
         plan = self.plan = check_parameters(model)
         resolved = resolve(plan, code.n_classifiers, self.X.shape[0], self.signs)
-        threads = n_threads(model.n_jobs or 1)
+        threads = n_threads(model.n_jobs, N_SHARES)
         self.training = Training(plan, resolved, code, self.X.shape[1], threads)
         self.documents = to_documents(check_counts(self.X, "run"))
 

@@ -4,6 +4,7 @@ import os
 import threading
 
 import pytest
+from joblib import Parallel, delayed
 
 from bayesmargin.foundation.threads import N_SHARES, ThreadPool, cut
 from bayesmargin.foundation.threads import n_threads as threads_for
@@ -17,6 +18,13 @@ def test_every_core_is_every_core_that_the_process_may_use(monkeypatch):
         wanted = (None, -1, -2, -4, -9, 3)
         assert [threads_for(n_jobs, n_parts) for n_jobs in wanted] == [5, 5, 4, 2, 1, 3]
     assert [threads_for(n_jobs, 3) for n_jobs in (None, -2, 2)] == [3, 3, 2]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_task_that_joblib_runs_beside_others_takes_one_core(backend):
+    tasks = [delayed(threads_for)(n_jobs) for n_jobs in (None, 3)]
+    assert Parallel(n_jobs=2, backend=backend)(tasks) == [1, 3]
+    assert Parallel(n_jobs=1)(tasks) == [threads_for(-1), 3]  # no others are beside it
 
 
 def test_shares_cover_everything_once():

@@ -149,7 +149,7 @@ def test_a_stream_ends_after_the_minibatch_under_way(monkeypatch):
 
 
 def test_ctrl_c_in_the_midst_of_a_minibatch_keeps_the_draws(monkeypatch):
-    model = MedLDAClassifier(**SETTINGS, n_chains=1)
+    model = small(n_chains=1)
     press_in(monkeypatch, [101])
     with pytest.warns(InterruptedWarning, match="after 101 of"):
         model.fit(X, y)

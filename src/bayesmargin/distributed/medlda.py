@@ -292,7 +292,7 @@ def fit_documents(model: Any, X: Any, y: Any) -> Training:
     if model.checkpoint is not None:
         digests = cluster.gather([cluster.submit("look", digest, s) for s in documents.shards])
     with model._checkpointing(digests, labels) as checkpoint:
-        threads = n_threads(model.n_jobs or 1)
+        threads = n_threads(model.n_jobs, N_SHARES)
         seed = checkpoint.random_state
         training = ShardedTraining(plan, resolved, code, n_words, threads, seed)
         try:

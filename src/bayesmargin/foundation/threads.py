@@ -7,6 +7,7 @@ not depend on the number of threads.
 """
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
@@ -31,7 +32,9 @@ def usable_cores() -> int:
 def n_threads(n_jobs: int | None, n_parts: int | None = None) -> int:
     """Threads for ``n_jobs``, no more than ``n_parts``; None is every core this process may use.
 
-    Negative numbers are counted down from that, as joblib does: -1 is every core, -2 all but one.
+    Inside a task that joblib runs beside others, such as a fold of a grid search, None is one
+    thread: the others have the cores. Negative numbers are counted down from all cores, as joblib
+    does: -1 is every core, -2 all but one.
 
     Examples
     --------
@@ -39,9 +42,15 @@ def n_threads(n_jobs: int | None, n_parts: int | None = None) -> int:
     >>> n_threads(3, n_parts=8), n_threads(3, n_parts=2)
     (3, 2)
     """
-    wanted = -1 if n_jobs is None else n_jobs
+    wanted = (1 if _among_tasks() else -1) if n_jobs is None else n_jobs
     wanted = wanted if wanted >= 0 else usable_cores() + 1 + wanted
     return max(1, wanted if n_parts is None else min(wanted, n_parts))
+
+
+def _among_tasks() -> bool:
+    """Whether joblib runs this as one of several tasks."""
+    joblib = sys.modules.get("joblib.parallel")
+    return joblib is not None and bool(joblib.get_active_backend()[0].nesting_level)
 
 
 def cut(length: int) -> list[slice]:
@@ -156,14 +165,14 @@ def run_chains(
 
 
 def pool_for(parts: int, n_jobs: int | None) -> AbstractContextManager[Executor | None]:
-    """Threads for work in so many parts, as ``n_jobs`` of an estimator allows; None for one.
+    """Threads for work in so many parts, as ``n_jobs`` of an estimator allows; None of one.
 
     Examples
     --------
     >>> from bayesmargin.foundation.threads import pool_for
-    >>> with pool_for(4, n_jobs=None) as pool:
+    >>> with pool_for(4, n_jobs=1) as pool:
     ...     print(pool)
     None
     """
-    workers = 1 if n_jobs is None else n_threads(n_jobs, parts)
+    workers = n_threads(n_jobs, parts)
     return nullcontext() if workers == 1 else ThreadPoolExecutor(workers)

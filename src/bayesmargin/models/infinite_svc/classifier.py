@@ -75,7 +75,8 @@ class InfiniteSVC(InfiniteSVCAnswers):
     random_state : int, Generator, RandomState or None
         Equal seeds give equal results whatever ``n_jobs``.
     n_jobs : int or None
-        Threads for chains, for groups of components and for prediction; -1 uses all cores.
+        Threads for chains, for groups of components and for prediction, as for
+        :class:`BayesianLinearSVC`: None takes all cores.
     checkpoint : path-like, Checkpoint or None
         Folder to which the state of a fit is written every minute, or as a
         :class:`~bayesmargin.Checkpoint` says; a fit of the same data and settings goes on from it,
@@ -193,7 +194,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         plan = check_settings(self)
         with all_or_nothing(self):
             X, y, labels = self._read_training(X, y)
-            workers = 1 if self.n_jobs is None else n_threads(self.n_jobs, self.n_chains)
+            workers = n_threads(self.n_jobs, self.n_chains)
             with self._checkpointing(X, y) as checkpoint:
                 *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
                 problem = make_problem(plan, X, labels, shared)

@@ -57,7 +57,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     random_state : int, Generator, RandomState or None
         Seed; equal seeds give equal draws whatever ``n_jobs``, on processors of one kind.
     n_jobs : int or None
-        Threads; None uses a core for each chain as far as there are cores.
+        Threads, no more than there are chains; None: every core that this process may use, but one
+        in a task that joblib runs beside others (a fold of ``GridSearchCV(n_jobs=2)``, say); -1:
+        every core there as well.
     verbose : int
         1 shows progress.
     checkpoint : path-like, Checkpoint or None

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.arguments import require_count
-from bayesmargin.foundation.threads import n_threads
+from bayesmargin.foundation.threads import N_SHARES, n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import to_documents
 from bayesmargin.models.medlda.link import ScoreLink
@@ -32,7 +32,7 @@ class AnswersMixin(TransformerMixin):
     def _ready(self, draws: int | None = None) -> Training:
         """The training, with as many threads as are asked for now, and so many draws at least."""
         self._require_draws(draws)
-        self._training.n_threads = n_threads(self.n_jobs or 1)
+        self._training.n_threads = n_threads(self.n_jobs, N_SHARES)
         return self._training
 
     def _read(self, X: Any, draws: int | None = None) -> tuple[FloatArray, IntArray]:
@@ -137,6 +137,6 @@ class AnswersMixin(TransformerMixin):
         """
         check_is_fitted(self)
         if self._link is None:
-            self._training.n_threads = n_threads(self.n_jobs or 1)
+            self._training.n_threads = n_threads(self.n_jobs, N_SHARES)
             self._link = self._training.link()
         return self._link

@@ -68,7 +68,8 @@ class MedLDAClassifier(
     random_state : int, Generator, RandomState or None, default=None
         Seed; equal seeds give equal results whatever ``n_jobs`` is, on processors of one kind.
     n_jobs : int or None, default=None
-        Threads; -1 is every core.
+        Threads that share a minibatch, as for :class:`BayesianLinearSVC`: None takes all cores (16
+        at most, each with counts of its own).
     verbose : int, default=0
         Show progress when positive.
     checkpoint : path-like, Checkpoint or None

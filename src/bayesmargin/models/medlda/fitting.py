@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesmargin.distributed import is_collection
-from bayesmargin.foundation.threads import n_threads
+from bayesmargin.foundation.threads import N_SHARES, n_threads
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
 from bayesmargin.models.medlda.link import ScoreLink
@@ -91,7 +91,7 @@ class FittingMixin(SavedMixin):
             training = self._begin(plan, learn_code(y, classes), size, self.random_state)
         else:
             training = self._training
-            training.n_threads = n_threads(self.n_jobs or 1)
+            training.n_threads = n_threads(self.n_jobs, N_SHARES)
             _require_same_model(self, self.posterior_[0].n_topics, classes)
         signs = training.code.signs(y)
         if len(documents.words) == 0:  # nothing is learned from empty documents
@@ -124,7 +124,7 @@ class FittingMixin(SavedMixin):
         self, plan: Plan, code: LabelCode, size: int, random_state: Any, signs: Any = None
     ) -> Training:
         resolved = resolve(plan, code.n_classifiers, size, signs)
-        threads = n_threads(self.n_jobs or 1)
+        threads = n_threads(self.n_jobs, N_SHARES)
         return Training(plan, resolved, code, self.n_features_in_, threads, random_state)
 
     def _finish(self, training: Training) -> None:
