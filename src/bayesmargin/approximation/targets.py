@@ -18,7 +18,7 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.likelihoods.largest import MulticlassHinge
 from bayesmargin.likelihoods.one_score import BinaryHinge
 from bayesmargin.priors.densities import CorrelatedPrior, GaussianPrior, LaplacePrior
-from bayesmargin.priors.moments import Belief, GaussianBelief, LaplaceBelief
+from bayesmargin.priors.moments import Belief, GaussianBelief, LaplaceBelief, Prior
 from bayesmargin.rows.files import FileSource
 from bayesmargin.rows.layout import DenseRows, SparseRows
 from bayesmargin.targets.coordinates import Identity, Scaled, rotated, weights_from
@@ -43,10 +43,10 @@ class PreparedTarget:
         return weights_from(self.coordinates, positions)
 
 
-def prior_in_weights(
-    prior: Belief, n_weights: int
-) -> GaussianPrior | CorrelatedPrior | LaplacePrior:
-    """Prior as a function of the weights themselves."""
+def prior_in_weights(prior: Belief | Prior, n_weights: int) -> Any:
+    """Prior as a function of the weights themselves, compiled."""
+    if isinstance(prior, Prior):
+        return prior.density(n_weights)
     if isinstance(prior, LaplaceBelief):
         return LaplacePrior(1.0 / np.broadcast_to(prior.scale, (n_weights,)))
     if prior.precision.ndim == 1:

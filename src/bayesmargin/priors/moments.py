@@ -4,6 +4,7 @@ The anchor needs, for :math:`w \sim N(m, S)`, the expected energy :math:`E[-\log
 gradient in :math:`m` and the expected Hessian.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,31 @@ class LaplaceBelief:
     def narrowest(self) -> float:
         """Smallest scale."""
         return float(np.min(self.scale))
+
+
+class Prior(ABC):
+    """A prior of one's own, of the weights themselves.
+
+    Derive from it a frozen dataclass. Gradient-based samplers of dense rows take it; augmentation,
+    which draws from the law of the weights given the rest, knows Gaussian and Laplace alone.
+    """
+
+    @abstractmethod
+    def expectation(
+        self, mean: FloatArray, variance: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Expected energy under :math:`N(m, v)`, its gradient in m, diagonal expected Hessian."""
+
+    @abstractmethod
+    def narrowest(self) -> float:
+        """Smallest scale, over all weights."""
+
+    @abstractmethod
+    def density(self, n_weights: int) -> Any:
+        """What a chain sees: a NamedTuple with bodies of ``prior_gradient`` and ``prior_energy``.
+
+        Both are generics of :mod:`bayesmargin.priors.densities`.
+        """
 
 
 Belief = GaussianBelief | LaplaceBelief

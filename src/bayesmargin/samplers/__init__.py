@@ -7,6 +7,7 @@ from bayesmargin.samplers.friction import SGHMC
 from bayesmargin.samplers.hamiltonian import LangevinMC, SubgradientHMC
 from bayesmargin.samplers.langevin import SSGLD
 from bayesmargin.samplers.random_walk import AusterityMetropolis
+from bayesmargin.samplers.stochastic import StochasticSampler
 from bayesmargin.samplers.thermostat import SSGNHT
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Auto",
     "LangevinMC",
     "Sampler",
+    "StochasticSampler",
     "SubgradientHMC",
 ]

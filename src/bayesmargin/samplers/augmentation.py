@@ -21,7 +21,7 @@ from bayesmargin.augmentation.wide import frozen_argmax_sweep, sweep_by_rows
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.arguments import require_choice, require_flag, require_length
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.priors.moments import GaussianBelief, Prior
 from bayesmargin.rows.blocks import as_dense
 from bayesmargin.running.chains import TRACE_NAMES, Recorded
 from bayesmargin.samplers.base import Ensemble, Sampler
@@ -40,6 +40,12 @@ def augmented(problem: Problem, arithmetic: str = "double") -> Augmented:
     if arithmetic == "single" or (arithmetic == "auto" and single_is_enough(problem, blocks)):
         blocks = in_single(blocks)
     label = problem.sign.astype(np.int32) if problem.is_binary else problem.label.astype(np.int32)
+    if isinstance(problem.prior, Prior):
+        raise ValueError(
+            f"augmentation does not know the prior {type(problem.prior).__name__}, only Gaussian "
+            "and Laplace ones: choose a sampler that moves by gradients, such as SSGNHT or "
+            "SubgradientHMC"
+        )
     prior, size, real = problem.prior, problem.n_weights, blocks.values.dtype
     kink: FloatArray = np.zeros((1, 0), real)
     if problem.is_binary:

@@ -91,10 +91,11 @@ class StochasticSettings(Sampler):
         Of a weight that no row touches, or none has so far, the scale would be one over the
         regularizer, and Euler steps of its prior throw it away, farther each time.
         """
-        if isinstance(dynamics.scaling, Unscaled):
+        scaling = self.scaling()
+        if isinstance(scaling, Unscaled):
             return dynamics
         largest = float((OF_PRIOR * prior.narrowest() / step) ** 2)
-        return dynamics._replace(scaling=dynamics.scaling._replace(largest=largest))
+        return dynamics._replace(scaling=scaling._replace(largest=largest))
 
     def temperature(
         self, step: float, noise: float, trace: FloatArray, known: FloatArray | None = None

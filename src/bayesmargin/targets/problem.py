@@ -9,7 +9,7 @@ import numpy as np
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.likelihoods.base import OneScore
 from bayesmargin.likelihoods.pieces import Hinges, hinges_of
-from bayesmargin.priors.moments import Belief
+from bayesmargin.priors.moments import Belief, Prior
 from bayesmargin.rows.blocks import as_dense, block_sum
 from bayesmargin.rows.repeated import repeated
 from bayesmargin.rows.source import RowSource
@@ -31,7 +31,7 @@ class Problem:
         Weight ``C`` of the hinge times the row's sample weight.
     margin : float
         The margin that a score should reach.
-    prior : GaussianBelief or LaplaceBelief
+    prior : GaussianBelief, LaplaceBelief or Prior
         Prior of the weights, classes one after another.
     separate : bool
         Whether every class has a binary hinge of its own (one-vs-rest). The posterior is then the
@@ -49,7 +49,7 @@ class Problem:
     n_classes: int
     cost: FloatArray
     margin: float
-    prior: Belief
+    prior: Any
     separate: bool = False
     terms: Hinges | None = None
 
@@ -122,7 +122,7 @@ class Problem:
 
 
 def posterior_of(
-    likelihood: OneScore, source: RowSource, y: FloatArray, cost: FloatArray, prior: Belief
+    likelihood: OneScore, source: RowSource, y: FloatArray, cost: FloatArray, prior: Belief | Prior
 ) -> Problem:
     r"""Posterior :math:`\propto p_0(w) \prod_d e^{-c_d\,\phi(x_d \cdot w, y_d)}`, one score a row.
 
@@ -136,7 +136,7 @@ def posterior_of(
         Targets.
     cost : array of shape (n_rows,)
         Weight ``C`` times the row's sample weight.
-    prior : GaussianBelief or LaplaceBelief
+    prior : GaussianBelief, LaplaceBelief or Prior
         Prior of the weights.
     """
     pieces = likelihood.pieces(np.asarray(y, dtype=float))
