@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format types check validation reproduce docs clean
+.PHONY: help demo test test-slow test-newest lint format types check validation reproduce docs docs-quick clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -27,6 +27,25 @@ test: $(STAMP)  ## the fast test suite
 test-slow: $(STAMP)  ## the statistical tests that take minutes
 	$(TESTS) -m slow
 
+# The newest Python on this machine with the newest of everything; `make demo`'s path, saving, ArviZ,
+# scikit-learn's checks, files and shell: what other packages can break.
+NEWEST := .venv-new
+NEWEST_STAMP := $(NEWEST)/.installed
+NEWEST_TESTS := tests/compat tests/cli tests/saving tests/tables tests/rows tests/docs \
+	tests/linear/test_estimator.py tests/linear/test_robust.py tests/medlda/test_contract.py \
+	tests/infinite_svc/test_classifier.py tests/dpmnl/test_dpmnl.py \
+	tests/core/test_compiling.py tests/core/test_diagnostics.py tests/core/test_inputs.py \
+	tests/report/test_report.py tests/report/test_plots.py
+
+$(NEWEST_STAMP): pyproject.toml
+	rm -rf $(NEWEST)
+	"$$(.ci/newest-python)" -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,neighbours]"
+	touch $@
+
+test-newest: $(NEWEST_STAMP)  ## a quarter of the fast tests on the newest Python and packages
+	OPENBLAS_NUM_THREADS=1 $(NEWEST)/bin/python -m pytest -n 2 --dist loadfile -m "not slow" $(NEWEST_TESTS)
+
 lint: $(STAMP)  ## style errors
 	$(BIN)/ruff check .
 
@@ -46,7 +65,7 @@ validation: $(STAMP)  ## every sampler against the truth: docs/validation.md and
 	$(BIN)/python -m bayesmargin.validation.page docs
 
 reproduce: $(STAMP)  ## the paper's figures and tables: docs/reproduction.md (SIZE=--quick for a minute each)
-	$(BIN)/bayesmargin reproduce all $(SIZE) --out docs
+	$(BIN)/bayesmargin reproduce all $(SIZE) --output docs
 
 DOCS_STAMP := $(VENV)/.installed-docs
 $(DOCS_STAMP): $(STAMP)
@@ -56,5 +75,8 @@ $(DOCS_STAMP): $(STAMP)
 docs: $(DOCS_STAMP)  ## the documentation site in docs/_build/html; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -n -b html docs docs/_build/html
 
-clean:  ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo docs/_build docs/generated
+docs-quick: $(DOCS_STAMP)  ## the site without running its gallery or its pages
+	$(BIN)/python -m sphinx -W --keep-going -n -b html -D plot_gallery=0 docs docs/_build/quick
+
+clean:  ## remove the environments and caches
+	rm -rf $(VENV) $(NEWEST) .mypy_cache .ruff_cache .pytest_cache demo docs/_build docs/generated
