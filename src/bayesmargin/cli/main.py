@@ -13,9 +13,10 @@ from bayesmargin.cli.report import report
 from bayesmargin.cli.reproduce import reproduce
 from bayesmargin.cli.resume import resume
 from bayesmargin.cli.topics import topics
+from bayesmargin.cli.warm import warm
 
 # In the order in which they are used. Another command is a file here and a line in this list.
-COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets, demo, reproduce)
+COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets, demo, warm, reproduce)
 
 app = typer.Typer(
     name="bayesmargin",

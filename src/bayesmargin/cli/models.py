@@ -89,11 +89,12 @@ class SavedModel:
         if self.fit_record.get("as_is"):
             return _rows_as_is(data, reading, self.estimator)
         from bayesmargin.tables import format_of, read_table
+        from bayesmargin.tables.reading import NAMED
 
         form = format_of(data, reading.format) if data.exists() else "csv"
         if form not in ("csv", "tsv"):
             reading = replace(reading, separator=None)
-        if form not in ("csv", "tsv", "parquet"):
+        if form not in NAMED:
             reading = replace(  # columns that this file cannot have
                 reading, target=None, identity=None, text=None, drop=(), categorical=()
             )
@@ -116,6 +117,9 @@ class SavedModel:
 
 def load_saved(path: Path) -> SavedModel:
     """Read a saved model; what cannot be trusted is refused."""
+    from bayesmargin.cli.postponing import postpone
+
+    postpone("scipy.stats")
     from bayesmargin.saving import read_model
 
     try:
