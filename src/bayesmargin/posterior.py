@@ -74,6 +74,11 @@ class Posterior(Mapping[str, FloatArray]):
         kind = "" if self.intervals == AS_SAMPLED else f" ({self.intervals})"
         return f"<Posterior{kind} of {self.n_chains} chains x {self.n_draws} draws: {shapes}>"
 
+    def _repr_html_(self) -> str:
+        from bayesmargin.report.cards import posterior_card
+
+        return posterior_card(self)
+
     @property
     def intervals(self) -> str:
         """Which intervals these draws show: "as sampled", or "robust" ones, which cover."""

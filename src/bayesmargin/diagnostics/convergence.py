@@ -233,6 +233,11 @@ class Diagnostics:
         """Figures by name."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        from bayesmargin.report.cards import diagnostics_card
+
+        return diagnostics_card(self)
+
     def __str__(self) -> str:
         reason = f"should NOT be trusted because {self.reason}"
         verdict = "can be trusted" if self.trustworthy else reason

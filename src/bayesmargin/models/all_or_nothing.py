@@ -5,7 +5,10 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
-_SETTINGS = ("_sklearn", "_metadata")  # what set_output and set_fit_request leave on an estimator
+from bayesmargin.models.callbacks import telling_callbacks
+
+# What set_output, set_fit_request and set_callbacks leave on an estimator.
+_SETTINGS = ("_sklearn", "_metadata", "_skl_callbacks")
 
 
 @contextmanager
@@ -15,7 +18,7 @@ def all_or_nothing(model: Any) -> Iterator[Callable[[], None]]:
     Data or settings that are refused (ValueError, TypeError) leave the model as it was. A fit that
     ends in another way, by Ctrl-C for instance, leaves one that is not fitted: its settings may not
     be those of an earlier fit any more. Calling what ``with`` gives says that the model is whole:
-    what fails from there on costs nothing.
+    what fails from there on costs nothing. Callbacks of the model hear of the fit.
 
     Examples
     --------
@@ -33,7 +36,8 @@ def all_or_nothing(model: Any) -> Iterator[Callable[[], None]]:
     """
     before, whole = dict(vars(model)), Event()
     try:
-        yield whole.set
+        with telling_callbacks(model):
+            yield whole.set
     except BaseException as error:
         if not isinstance(error, ValueError | TypeError):
             before = {name: part for name, part in before.items() if not _is_learned(name)}

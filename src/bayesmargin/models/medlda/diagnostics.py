@@ -96,7 +96,7 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
                 for name, chains in traces.items()
             }
         )
-        self._stream, self.interrupted = stream, interrupted
+        self._traces, self._stream, self.interrupted = traces, stream, interrupted
         if HEAT in traces:
             self[HEAT]["least"] = float(traces[HEAT].mean(axis=1).min())
 
@@ -123,6 +123,11 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
     def as_dict(self) -> dict[str, Any]:
         """Figures by name."""
         return dict(self)
+
+    def _repr_html_(self) -> str:
+        from bayesmargin.report.cards import topics_card
+
+        return topics_card(self, self._traces)
 
     def __str__(self) -> str:
         if self.interrupted:

@@ -39,8 +39,8 @@ class MixtureDiagnostics(dict[str, Any]):
 
     def __init__(self, figures: Mapping[str, Any], n_components: Any) -> None:
         super().__init__(figures)
-        components = np.atleast_2d(n_components)
-        self._n_chains, self._mean = len(components), float(np.mean(components))
+        self._components = np.atleast_2d(n_components)
+        self._n_chains, self._mean = len(self._components), float(np.mean(self._components))
 
     @property
     def quantities(self) -> dict[str, dict[str, float]]:
@@ -66,6 +66,11 @@ class MixtureDiagnostics(dict[str, Any]):
     @property
     def _spread_is_right(self) -> bool:
         return all(right_spread(part) for part in self.quantities.values())
+
+    def _repr_html_(self) -> str:
+        from bayesmargin.report.cards import mixture_card
+
+        return mixture_card(self, self._components)
 
     def __str__(self) -> str:
         size = f"{self._mean:.1f} components on average"

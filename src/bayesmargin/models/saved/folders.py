@@ -35,7 +35,7 @@ MOST_JOBS = 4096
 _NAME = re.compile(r"[A-Za-z0-9_.]{1,200}")
 _EXTRA = re.compile(r"[a-z][a-z0-9_]{0,60}")
 _ATTRIBUTE = re.compile(r"_?[a-zA-Z][a-zA-Z0-9_]*")
-_NOT_KEPT = {"_metadata_request"}
+_NOT_KEPT = {"_metadata_request", "_skl_callbacks", "_parent_callback_ctx"}
 
 
 def write_model(estimator: Any, path: Any, extras: Mapping[str, Any] | None = None) -> None:

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from bayesmargin.foundation.settings import ShortForms
+from bayesmargin.models.callbacks import CallbackSupportMixin
 from bayesmargin.models.parameters import ParametersMixin
 from bayesmargin.models.saved.checkpoint import checkpoint_of
 from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
@@ -29,7 +30,7 @@ def checkpoints_outlive_fits() -> Iterator[None]:
         _complete.reset(before)
 
 
-class SavedMixin(ParametersMixin):
+class SavedMixin(CallbackSupportMixin, ParametersMixin):
     """Estimators that can be saved without pickle, and go on after a crash."""
 
     checkpoint: Any
