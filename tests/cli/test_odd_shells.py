@@ -1,7 +1,9 @@
 """What a shell can do to a command: variables that are not set, and nowhere to write."""
 
+import os
+
 from bayesmargin.cli.main import app
-from tests.cli.conftest import failing, make_people
+from tests.cli.conftest import bayesmargin, failing, make_people
 
 
 def test_an_empty_argument_is_not_the_present_folder(people, tmp_path, monkeypatch):
@@ -11,7 +13,7 @@ def test_an_empty_argument_is_not_the_present_folder(people, tmp_path, monkeypat
     for words, before in (
         (("fit", "", "--target", "income", "--drop", "name"), "'fit'"),
         (("predict", people.model, ""), f"'{people.model}'"),
-        (("report", people.model, "--data", ""), "'--data'"),
+        (("report", people.model, ""), f"'{people.model}'"),
     ):
         assert failing(2, *words).startswith(f"the argument after {before} is empty")
 
@@ -24,3 +26,8 @@ def test_an_error_is_told_elsewhere_where_stdout_is_full(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout", Full())
     assert app(["info", "nothing", "--json"], standalone_mode=False) == 4
     assert capsys.readouterr().err == "bayesmargin: error: there is no saved model at nothing\n"
+
+
+def test_lines_of_predictions_end_once_on_windows(people, monkeypatch):
+    monkeypatch.setattr(os, "linesep", "\r\n")
+    assert "\r" not in bayesmargin("predict", people.model, people.csv).out

@@ -1,5 +1,6 @@
 """What can go wrong, in one sentence and with an exit code that a script can use."""
 
+import io
 import json
 import sys
 import traceback
@@ -70,6 +71,7 @@ class GuardedGroup(TyperGroup):
         """Run a command; with ``standalone_mode`` leave Python with its exit code."""
         words = list(sys.argv[1:] if args is None else args)
         whole = super().main
+        _require_printable()
 
         def run() -> Any:
             _require_no_gap(words)
@@ -79,6 +81,13 @@ class GuardedGroup(TyperGroup):
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _require_printable() -> None:
+    """Have what a stream cannot encode escaped: Windows writes to files in an alphabet of few."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _require_no_gap(words: Sequence[str]) -> None:

@@ -78,7 +78,8 @@ def predict(
         if as_json:
             document["predictions"] = _records(columns)
         else:
-            _frame(columns).to_csv(typer.get_text_stream("stdout"), index=False)
+            stream = typer.get_text_stream("stdout")  # which ends lines as its system does
+            _frame(columns).to_csv(stream, index=False, lineterminator="\n")
     else:
         write(columns, output)
         document["output"] = str(output)

@@ -11,6 +11,7 @@ chain has its own. Draws of wide models are therefore kept in single precision, 
 Means and variances are accumulated from every draw, in double precision, whatever is kept.
 """
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -56,12 +57,14 @@ def draw_array(shape: tuple[int, ...]) -> FloatArray:
     handle, name = tempfile.mkstemp(prefix="bayesmargin-", suffix=".npy", dir=draws_folder())
     os.close(handle)
     array = np.lib.format.open_memmap(name, mode="w+", dtype=DRAW_TYPE, shape=shape)
-    weakref.finalize(array, _remove, name)
+    # Of the map, not of one array that reads it: Windows removes no file that is still mapped.
+    weakref.finalize(array._mmap, _remove, name)  # type: ignore[attr-defined]
     return array
 
 
 def _remove(name: str) -> None:
-    Path(name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # at the end of a process that has it mapped, on Windows
+        Path(name).unlink(missing_ok=True)
 
 
 class Moments:
