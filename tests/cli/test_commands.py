@@ -177,7 +177,7 @@ def test_report_of_changed_data_says_why_there_is_no_accuracy(people, tmp_path):
     document = answer("report", tmp_path / "m")
     assert document["rows"] == 0
     assert "is no longer there" in document["warnings"][0]
-    document = answer("report", tmp_path / "m", "--data", people.csv)
+    document = answer("report", tmp_path / "m", people.csv)
     assert document["rows"] == 240
 
 

@@ -296,7 +296,7 @@ def test_data_are_not_overwritten_by_what_is_made_of_them(people, tmp_path):
     for command in (
         ("predict", people.model, data, "-o", data),
         ("predict", people.model, tmp_path / "link.csv", "-o", data),
-        ("report", people.model, "--data", data, "-o", tmp_path / "link.csv"),
+        ("report", people.model, data, "-o", tmp_path / "link.csv"),
         ("report", people.model, "-o", people.csv),
     ):
         assert "would overwrite the data" in failing(2, *command)

@@ -88,7 +88,7 @@ def test_models_and_documents_saved_from_python(tmp_path):
     assert answer("info", tmp_path / "m")["preparation"] is None
     judged = answer("evaluate", tmp_path / "m", tmp_path / "new.csv", "--target", "kind")
     assert judged["accuracy"] == pytest.approx(model.score(X, y))
-    words = ("report", tmp_path / "m", "--data", tmp_path / "new.csv", "--target", "kind")
+    words = ("report", tmp_path / "m", tmp_path / "new.csv", "--target", "kind")
     assert answer(*words)["rows"] == 150
 
 
@@ -109,7 +109,7 @@ def test_columns_that_the_fit_was_told_to_drop_need_not_be_there(people, tmp_pat
     make_people().drop(columns="age").to_csv(new, index=False)
     assert answer("evaluate", tmp_path / "m", new)["log_loss"] == usual["log_loss"]
     page = ("-o", tmp_path / "page.html")
-    assert answer("report", tmp_path / "m", "--data", new, *page)["rows"] == usual["rows"]
+    assert answer("report", tmp_path / "m", new, *page)["rows"] == usual["rows"]
     assert "has no column 'age' (--drop)" in failing(3, "fit", new, *words)
 
 
@@ -125,6 +125,6 @@ def test_labels_beside_a_table_do_without_its_column_of_labels(people, tmp_path)
         table.to_csv(new, index=False)
         assert answer("evaluate", people.model, new, *words)["log_loss"] == usual["log_loss"]
         page = ("-o", tmp_path / "page.html")
-        assert answer("report", people.model, "--data", new, *words, *page)["rows"] == 240
+        assert answer("report", people.model, new, *words, *page)["rows"] == 240
     said = failing(3, "fit", new, "--target", "incme", "-o", tmp_path / "m")
     assert "did you mean 'income'?" in said

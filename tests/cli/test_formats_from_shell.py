@@ -261,7 +261,7 @@ def test_a_model_of_lines_reads_documents_in_a_table_as_well(tmp_path):
     usual = answer("evaluate", tmp_path / "m", tmp_path / "first.txt")
     assert answer("evaluate", tmp_path / "m", table, *named)["log_loss"] == usual["log_loss"]
     assert answer("predict", tmp_path / "m", table, "--text", "body")["rows"] == 60
-    assert answer("report", tmp_path / "m", "--data", table, *named)["rows"] == 60
+    assert answer("report", tmp_path / "m", table, *named)["rows"] == 60
 
 
 def test_a_model_of_a_table_reads_lines_with_labels_first_as_well(tmp_path):
@@ -276,7 +276,7 @@ def test_a_model_of_a_table_reads_lines_with_labels_first_as_well(tmp_path):
     assert "--label-first when lines are a label" in failing(3, "evaluate", tmp_path / "m", first)
     named = answer("evaluate", tmp_path / "m", first, "--label-first")
     assert named["log_loss"] == usual["log_loss"]
-    assert answer("report", tmp_path / "m", "--data", first, "--label-first")["rows"] == 60
+    assert answer("report", tmp_path / "m", first, "--label-first")["rows"] == 60
     found = answer("predict", tmp_path / "m", first, "--label-first")["predictions"]
     assert found == answer("predict", tmp_path / "m", table)["predictions"]
 

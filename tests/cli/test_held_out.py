@@ -21,8 +21,8 @@ def report(folder):
 
 def refused(what):
     """Rows and warnings of a report that has none held out, because ``what`` has changed."""
-    why = f"the report has no accuracy: {what} has changed since the fit; pass --data FILE"
-    return (0, [why])
+    why = f"{what} has changed since the fit; give a file of labelled rows"
+    return (0, [f"the report has no accuracy: {why}"])
 
 
 def said(document):
@@ -112,8 +112,8 @@ def test_cases_of_a_report_are_rows_of_the_file(tmp_path, dropped):
         people.loc[[0, 1, 2, 50], "age"] = np.nan
     people.to_csv(data, index=False)
     fit(data, tmp_path, "--target", "income", "--drop", "note", "--missing", "drop")
-    for more in ([], ["--data", data]):
-        answer("report", tmp_path / "model", "-o", tmp_path / "report.html", *more)
+    for more in ([], [data]):
+        answer("report", tmp_path / "model", *more, "-o", tmp_path / "report.html")
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         cases = page[page.index("Rows that are most doubtful") :]
         cases = cases[: cases.index("</table>")]

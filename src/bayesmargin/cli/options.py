@@ -31,8 +31,9 @@ Model = Annotated[Path, typer.Argument(help="Folder of a saved model.", show_def
 Data = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV, Parquet (or a folder of it), svmlight, .npz (SciPy sparse), .npy, a text "
-        "file with one document a line, or a folder with a folder of documents for each class.",
+        help="CSV, TSV, Parquet (or a folder of it), Arrow, Feather, svmlight, .npz (SciPy "
+        "sparse), .npy, a text file with one document a line, or a folder with a folder of "
+        "documents for each class.",
         show_default=False,
     ),
 ]
@@ -40,7 +41,8 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="csv, tsv, parquet, svmlight, npz, npy, text or folders, when the name does not tell.",
+        help="csv, tsv, parquet, arrow, svmlight, npz, npy, text or folders, when the name does "
+        "not tell.",
         rich_help_panel=_READ,
     ),
 ]

@@ -21,16 +21,16 @@ from bayesmargin.cli.options import (
 
 def report(
     model: Model,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write.", show_default="MODEL.html"),
-    ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(
+        typer.Argument(
             help="Labelled rows that the model has not seen.",
             show_default="the rows that fit held out",
         ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write.", show_default="MODEL.html"),
     ] = None,
     target: Target = None,
     labels: Labels = None,
@@ -44,7 +44,7 @@ def report(
 ) -> None:
     """Write a self-contained HTML page: what was fitted, how good it is, what it learned.
 
-    Without --data the rows that the fit held out are read again from its file, if that is still
+    Without DATA the rows that the fit held out are read again from its file, if that is still
     there and unchanged.
     """
     from bayesmargin.cli.failures import usage_error
@@ -71,7 +71,7 @@ def report(
 
         rows, why = held_out_again(saved)
         if rows is None:
-            speak.warn(f"the report has no accuracy: {why}; pass --data FILE")
+            speak.warn(f"the report has no accuracy: {why}; give a file of labelled rows")
     if rows is not None:
         tell(rows.remarks, speak)
         rows = rows.named()

@@ -20,9 +20,9 @@ def reproduce(
     small: Annotated[bool, typer.Option("--quick", help="About a minute for each.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's size: hours.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0,
-    out: Annotated[
+    output: Annotated[
         Path,
-        typer.Option("--out", "-o", help="Folder for reproduction.md and its reproduction/."),
+        typer.Option("--output", "-o", help="Folder for reproduction.md and its reproduction/."),
     ] = Path(),
     verdicts_only: Annotated[
         bool,
@@ -53,6 +53,6 @@ def reproduce(
         raise usage_error(str(error)) from error
     speak = Output(as_json, quiet)
     size = "quick" if small else "full" if full else "default"
-    page = run(names, Setup(size, seed), out, speak.remark, verdicts_only)
+    page = run(names, Setup(size, seed), output, speak.remark, verdicts_only)
     speak.line(f"Written: {page}")
     speak.answer({"page": str(page), "experiments": list(names), "size": size, "seed": seed})

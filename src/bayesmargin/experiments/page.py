@@ -23,7 +23,7 @@ run one again, or all:
 
 ```shell
 bayesmargin reproduce adagrad --quick
-bayesmargin reproduce all --out docs
+bayesmargin reproduce all --output docs
 ```
 
 *quick* takes about a minute for each experiment and is too small for conclusions, *default* takes

@@ -1,4 +1,4 @@
-"""Tables with named columns: Parquet as a pandas data frame; labels, names and features apart."""
+"""Tables with named columns: Parquet and Arrow as pandas data frames; labels, names, features."""
 
 import difflib
 import re
@@ -42,7 +42,7 @@ def read_parquet(
         try:
             with pyarrow.parquet.ParquetFile(file) as opened:
                 refuse_twins(opened.schema_arrow.names, file)
-                frame, held = _read(opened, wanted, as_text)
+                frame, held = _frame(opened.read(), wanted, as_text)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
             raise DataError(f"{file} is not a readable Parquet file: {brief(error)}") from error
         if frames and list(frame) != list(frames[0]):
@@ -59,11 +59,37 @@ def read_parquet(
     return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
 
 
-def _read(
-    opened: Any, wanted: Collection[str | None], as_text: Collection[str]
+def read_arrow(
+    path: Path, wanted: Collection[str | None] = (), as_text: Collection[str] = ()
+) -> Any:
+    """Data frame of an Arrow file or stream, or of a Feather file of either version.
+
+    Columns are treated like those of Parquet files.
+    """
+    try:
+        import pyarrow
+        import pyarrow.feather
+    except ImportError as error:
+        raise DataError('Arrow files need pyarrow: pip install "bayesmargin[files]"') from error
+    try:
+        with open(path, "rb") as file:
+            begins = file.read(4)
+        if begins in (b"ARRO", b"FEA1"):
+            table = pyarrow.feather.read_table(path)
+        else:
+            with pyarrow.ipc.open_stream(path) as stream:
+                table = stream.read_all()
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path} is not a readable Arrow file: {brief(error)}") from error
+    refuse_twins(table.column_names, path)
+    return _frame(table, wanted, as_text)[0]
+
+
+def _frame(
+    table: Any, wanted: Collection[str | None], as_text: Collection[str]
 ) -> tuple[Any, dict[str, str]]:
-    """Data frame of one file, and which columns hold numbers or words."""
-    table = _with_floats(opened.read(), as_text)
+    """Data frame of an Arrow table, and which columns hold numbers or words."""
+    table = _with_floats(table, as_text)
     frame = table.to_pandas()
     frame = frame.reset_index([name for name in frame.index.names if name in wanted])
     for name in (_empty(table) - set(as_text)).intersection(frame):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesmargin.errors import DataError
-from bayesmargin.tables.columns import read_parquet, split_columns
+from bayesmargin.tables.columns import read_arrow, read_parquet, split_columns
 from bayesmargin.tables.csv_files import read_csv
 from bayesmargin.tables.dialect import SEPARATORS
 from bayesmargin.tables.documents import read_class_folders, read_lines
@@ -13,7 +13,8 @@ from bayesmargin.tables.matrices import read_npy, read_npz, read_svmlight
 from bayesmargin.tables.table import Reading, Table
 from bayesmargin.tables.text import COMPRESSED
 
-FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "npy", "text", "folders")
+NAMED = ("csv", "tsv", "parquet", "arrow")  # whose columns have names
+FORMATS = (*NAMED, "svmlight", "npz", "npy", "text", "folders")
 UNPACKED = {  # by the reader of a format
     **dict.fromkeys(("csv", "tsv"), COMPRESSED),
     **dict.fromkeys(("text", "svmlight"), (".gz", ".bz2", ".xz")),
@@ -24,6 +25,9 @@ ENDINGS = {
     ".tab": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
@@ -99,8 +103,8 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        CSV, TSV, Parquet (also a folder), svmlight, SciPy ``.npz``, ``.npy``, a text file with one
-        document a line, or a folder with a folder of documents for each class.
+        CSV, TSV, Parquet (also a folder), Arrow, Feather, svmlight, SciPy ``.npz``, ``.npy``, a
+        text file with one document a line, or a folder with a folder of documents for each class.
     reading : Reading, optional
         Columns and formats.
     labelled : bool
@@ -134,12 +138,13 @@ def read_table(
     form = format_of(path, reading.format)
     if reading.separator is not None and form not in SEPARATORS:
         raise DataError(f"--separator is for CSV and TSV files, and {path} is {form}")
-    if form in ("csv", "tsv", "parquet"):
+    if form in NAMED:
         literal = {name for name in (reading.identity, reading.text) if name is not None}
         texts = {*as_text, *reading.categorical, *literal}
         remarks: list[str] = []
-        if form == "parquet":
-            frame = read_parquet(path, {reading.target, *texts, *reading.drop} - {None}, texts)
+        if form in ("parquet", "arrow"):
+            read = read_parquet if form == "parquet" else read_arrow
+            frame = read(path, {reading.target, *texts, *reading.drop} - {None}, texts)
         else:
             frame, remarks = read_csv(
                 path, form, texts, reading.separator, literal, numeric, reading.target
@@ -167,7 +172,7 @@ def read_table(
 
 def _how_to_label(form: str) -> str:
     """What to do about rows without labels."""
-    if form in ("csv", "tsv", "parquet"):
+    if form in NAMED:
         return "name the column with --target"
     if form == "text":
         return "pass --labels FILE, or --label-first when lines are a label, a tab and a document"
