@@ -63,10 +63,11 @@ def expert_seconds(weights: int, rows: int, steps: int) -> float:
         repeats *= 4
 
 
-def _texts(rng: np.random.Generator) -> tuple[list[list[str]], list[int]]:
+def _documents(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Counts of words whose halves tell the class."""
     labels = rng.integers(0, 2, 300)
-    words = [rng.integers(0, 200, 60) + 100 * label for label in labels]
-    return [[f"w{word}" for word in document] for document in words], labels.tolist()
+    counts = [np.bincount(rng.integers(0, 200, 60) + 100 * k, minlength=300) for k in labels]
+    return np.array(counts), labels
 
 
 def fits() -> dict[str, Callable[[], Any]]:
@@ -76,7 +77,7 @@ def fits() -> dict[str, Callable[[], Any]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 10))
     y = (X @ rng.normal(size=(10, 3)) + rng.gumbel(size=(4000, 3))).argmax(axis=1)
-    documents, tags = _texts(rng)
+    documents, tags = _documents(rng)
     return {
         "linear": lambda: BayesianLinearSVC(random_state=0, n_jobs=1).fit(X, y),
         "infinite SVM": lambda: InfiniteSVC(random_state=0, n_jobs=1).fit(X[:1500, :4], y[:1500]),
