@@ -66,6 +66,7 @@ def warn_of_interrupt(done: int, planned: int, unit: str, of: str = "", depth: i
     >>> import warnings
     >>> from bayesmargin.running.interrupts import warn_of_interrupt
     >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
     ...     warn_of_interrupt(60, 100, "sweeps")
     >>> print(said[0].message)
     sampling was interrupted after 60 of 100 sweeps; the model holds the draws made so far: fit \

@@ -45,7 +45,7 @@ class WideChain(Recorded):
     describe: str
     moving: tuple[Any, np.random.Generator]
     """State (arrays that ``advance`` changes) and generator, for checkpoints."""
-    together: int = 1
+    at_once: int = 1
     """Draws that one call of ``advance`` makes."""
     store: DrawStore | None = None
     draws: list[FloatArray] = field(default_factory=list)
@@ -60,10 +60,10 @@ class WideChain(Recorded):
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
-        positions = np.empty((min(self.together, n_draws), self.size))
+        positions = np.empty((min(self.at_once, n_draws), self.size))
         trace = np.zeros((n_draws, len(TRACE_NAMES)))
         seen = []
-        for first in range(0, n_draws, self.together):
+        for first in range(0, n_draws, self.at_once):
             part = positions[: n_draws - first]
             last = first + len(part)
             if self.advance(part, trace[first:last], thin) < len(part):

@@ -120,7 +120,7 @@ def _place(
                 size=size,
                 describe=str(dynamics),
                 moving=(state, rng),
-                together=1 if common else max(1, TOGETHER // size),
+                at_once=1 if common else max(1, TOGETHER // size),
             )
         )
     info = description(sampler, prepared, anchor, step)

@@ -34,7 +34,7 @@ def resolved_scale(
     >>> import numpy as np
     >>> from bayesmargin.models.linear.prior_scale import resolved_scale
     >>> X = np.array([[3.0, 4.0], [0.0, 5.0]])
-    >>> resolved_scale("auto", X, np.ones(2), margin=1.0, fit_intercept=False)
+    >>> float(resolved_scale("auto", X, np.ones(2), margin=1.0, fit_intercept=False))
     0.2
     """
     if not isinstance(scale, str):

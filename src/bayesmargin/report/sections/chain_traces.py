@@ -130,7 +130,9 @@ def _advice(estimator: Any) -> str:
             "joining='eager' joins such components early in the chain. Compare the accuracy of "
             "both: where Gaussians do not fit the rows, fewer components may classify worse."
         )
-    burn_in = " (half of them are burn-in)" if estimator.burn_in is None else ""
+    burn_in = (
+        " (half of them are burn-in)" if getattr(estimator.sampler, "burn_in", None) is None else ""
+    )
     several = ", and start several chains with n_chains: predictions average over them"
     return (
         f"Raise n_sweeps{burn_in}{several if hasattr(estimator, 'n_chains') else ''}. If accuracy "
