@@ -97,13 +97,13 @@ def test_a_fitted_model_predicts_without_jax(wine, fitted, tmp_path, monkeypatch
 
 
 def test_draws_do_not_depend_on_rounds(wine, monkeypatch):
-    from bayesmargin.engines import chains
+    from bayesmargin.engines import crew
 
     settings = {"engine": "jax", "sampler": SSGNHT(burn_in=20, thin=2), "n_draws": 30}
     X, y = wine[0], wine[1] == 0
     with pytest.warns(bayesmargin.errors.BayesmarginWarning):
         one = BayesianLinearSVC(**settings, random_state=0).fit(X, y)
-    monkeypatch.setattr(chains, "MOST_DRAWS", 7)
+    monkeypatch.setattr(crew, "MOST_DRAWS", 7)
     with pytest.warns(bayesmargin.errors.BayesmarginWarning):
         other = BayesianLinearSVC(**settings, random_state=0).fit(X, y)
     assert np.array_equal(one.posterior_["coef"], other.posterior_["coef"])

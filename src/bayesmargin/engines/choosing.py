@@ -10,6 +10,7 @@ from bayesmargin.samplers.base import Sampler
 
 ENGINES = ("auto", "numba", "jax")
 LARGE = 1e9  # products of a gradient of all rows from which a GPU is worth its compilations
+MANY_SCORES = 1e12  # products of scores from which a GPU is worth the way there
 HEADS = 64  # features and scores from which a GPU keeps rows as bfloat16
 
 
@@ -54,10 +55,17 @@ def sampler_for(engine: str, sampler: Sampler, values: Any, n_scores: int, prior
         raise ValueError('engine="jax" reads dense rows in memory alone: use engine="numba"')
     from bayesmargin.engines.samplers import ArraySampler, unknown
 
-    if engine == "auto" and unknown(sampler):
+    if isinstance(sampler, ArraySampler) or (engine == "auto" and unknown(sampler)):
         return sampler
     heads = min(n_scores, values.shape[1]) >= HEADS and _has_gpu()
     return ArraySampler(sampler, "bfloat16" if heads else "float32")
+
+
+def worth_a_device(values: Any, coef: Any) -> bool:
+    """Whether scores of rows under many draws (draw, block, feature) should come from a GPU."""
+    dense = isinstance(values, np.ndarray)
+    work = float(values.shape[0]) * coef.size if dense else 0.0
+    return work >= MANY_SCORES and has_jax() and _has_gpu()
 
 
 def _has_gpu() -> bool:

@@ -8,9 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bayesmargin.engines.chains import ArrayDraws, Crew, place_chains, watch_of
+from bayesmargin.engines.chains import watch_of
+from bayesmargin.engines.crew import Crew, place_chains
 from bayesmargin.engines.dynamics import Chains, Leapfrog, Thermostat, freedom, leapfrog_step
+from bayesmargin.engines.kept import ArrayDraws
 from bayesmargin.engines.loading import Loaded, load, supported
+from bayesmargin.engines.memory import require_memory
 from bayesmargin.engines.noise import batch_for
 from bayesmargin.engines.whitening import Whitened, whiten
 from bayesmargin.foundation.types import FloatArray
@@ -51,12 +54,16 @@ class ArraySampler(Sampler):
         refusal = supported(problem) or unknown(self.settings)
         if refusal:
             raise ValueError(f'engine="jax" cannot sample this: {refusal}. Use engine="numba"')
-        rng = generators[-1]
-        loaded = load(problem, len(generators) - 1, jnp.dtype(self.dtype), rng)
+        rng, n_chains, dtype = generators[-1], len(generators) - 1, jnp.dtype(self.dtype)
+        memory = require_memory(problem, n_chains, dtype)
+        loaded = load(problem, n_chains, dtype, rng)
         whitened = whiten(loaded, rng)
         if self._exact(whitened):
-            return start_leapfrog(self.settings, loaded, whitened, generators)
-        return start_thermostat(self.settings, loaded, whitened, generators, 1.0)
+            ensemble = start_leapfrog(self.settings, loaded, whitened, generators)
+        else:
+            ensemble = start_thermostat(self.settings, loaded, whitened, generators, 1.0)
+        ensemble.info["device_gigabytes"] = round(memory, 3)
+        return ensemble
 
     def _exact(self, whitened: Whitened) -> bool:
         if isinstance(self.settings, Auto):
@@ -168,9 +175,7 @@ def tuned(crew: Crew, given: SubgradientHMC) -> Leapfrog:
         length = given.n_steps * np.exp(log_step) if given.n_steps else given.length
         dynamics = dynamics._replace(step=jnp.float32(np.exp(log_step)), length=jnp.float32(length))
     step = float(np.exp(np.mean(logs[TUNING // 2 :])))
-    for chain, *parts in zip(crew.chains, *map(np.asarray, states), strict=True):
-        for array, value in zip(chain.state, parts, strict=True):
-            array[...] = value
+    crew.away = states
     length = given.n_steps * step if given.n_steps else given.length
     return dynamics._replace(step=jnp.float32(step), length=jnp.float32(length))
 

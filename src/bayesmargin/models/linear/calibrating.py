@@ -20,6 +20,8 @@ from bayesmargin.rows.files import FileRows
 
 THREADS = 4  # at most, of the calibration
 CALIBRATION_WEIGHTS = 1 << 29  # weights that calibration reads, all draws together
+CALIBRATED_SCORES = 4e8  # of all rows and draws, from which fewer rows than given are read,
+FEWEST_CALIBRATED = 2000  # though no fewer than these
 CALIBRATION_SCORES = 8_000_000  # scores that it weighs, if that leaves it some hundred draws
 
 
@@ -55,6 +57,10 @@ def calibrate(
     affordable = _affordable_draws(flat, min(n_rows, MAX_ROWS) * n_blocks)
     if affordable < len(flat):
         flat = flat[np.linspace(0, len(flat) - 1, affordable).astype(int)]
+    most = max(FEWEST_CALIBRATED, int(CALIBRATED_SCORES / (len(flat) * n_blocks)))
+    if most < n_rows:
+        data = data.at(np.linspace(0, n_rows - 1, most).astype(int))
+        n_rows = most
     coef, intercept = split_weights(flat, n_blocks, settings.fit_intercept)
     step = min(2000, rows_at_a_time(flat.shape[0] * n_blocks, flat.dtype == np.float32))
     threads = 1  # products of dense rows have threads of their own

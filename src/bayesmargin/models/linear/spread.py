@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.calibration.leading import at_leader
+from bayesmargin.engines.choosing import worth_a_device
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
 from bayesmargin.priors.moments import FULL_COVARIANCE
@@ -17,6 +18,10 @@ from bayesmargin.priors.moments import FULL_COVARIANCE
 
 def score_variance(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """Variances (row, block) of the scores that :func:`draw_scores` would give."""
+    if worth_a_device(X, coef):
+        from bayesmargin.engines.predicting import spread_of_scores
+
+        return spread_of_scores(X, coef, intercept)
     blocks = coef.shape[1]
     together = blocks if coef.shape[2] > FULL_COVARIANCE else 1  # wide draws are read once
     variance = np.empty((X.shape[0], blocks))
@@ -31,6 +36,10 @@ def contrast_variance(
     X: Any, coef: FloatArray, intercept: FloatArray, leader: IntArray
 ) -> FloatArray:
     """Variances (row, block) of the differences to the score of the row's leading class."""
+    if worth_a_device(X, coef):
+        from bayesmargin.engines.predicting import spread_of_scores
+
+        return spread_of_scores(X, coef, intercept, leader)
     variance = np.empty((X.shape[0], coef.shape[1]))
     for rows, away in _deviations(X, coef, intercept):
         away -= at_leader(away, leader[rows])

@@ -1,0 +1,295 @@
+"""Heads on embeddings and large tables on a GPU: the figures that the array engine promises.
+
+    python benchmarks/gpu_heads.py [--seconds 540] [--small] [--out FOLDER]
+
+Laws first: on one problem the thermostat with rows in bfloat16 and in single precision against
+exact Hamiltonian Monte Carlo. Then whole fits, compilation included: heads of 1,000 classes, with
+classes that overlap and with rows that are separable, and exact HMC on ten million rows of two
+classes. Bounds: R-hat below 1.02 and 400 effective draws on the leads of some hundred rows, a
+kinetic temperature within 2% of one, the times of the table; 100,000 predictions with standard
+deviations in 2 s. A part that fails is told, and the rest goes on; parts that would begin after
+``--seconds`` are left out. ``--small`` plays everything with sizes that a CPU can do.
+"""
+
+import importlib
+import json
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bayesmargin import BayesianLinearSVC
+from bayesmargin.validation.agreement import monte_carlo_error
+from options import command_line
+from reporting import finish
+
+HEADER = ("part", "seconds", "limit", "facts")
+COLDEST = 0.02
+LARGEST_RHAT, FEWEST = 1.02, 400
+BEGAN = time.perf_counter()
+
+
+def clusters(n_rows: int, n_features: int, n_classes: int, apart: float, seed: int = 0) -> Any:
+    """Gaussian clusters of scale one around centres of scale ``apart``, made on the device."""
+    keys = jax.random.split(jax.random.key(seed), 3)
+    centres = apart * jax.random.normal(keys[0], (n_classes, n_features))
+    label = jax.random.randint(keys[1], (n_rows,), 0, n_classes)
+    rows, piece = np.empty((n_rows, n_features), np.float32), 1 << 17
+    for k, start in enumerate(range(0, n_rows, piece)):
+        part = label[start : start + piece]
+        noise = jax.random.normal(jax.random.fold_in(keys[2], k), (len(part), n_features))
+        rows[start : start + piece] = centres[part] + noise
+    return rows, np.asarray(label), np.asarray(centres)
+
+
+def timed(function: Callable[[], Any], repeats: int = 10) -> float:
+    """Seconds of a call, the median of several."""
+    jax.block_until_ready(function())
+    found = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        jax.block_until_ready(function())
+        found.append(time.perf_counter() - start)
+    return float(np.median(found))
+
+
+def machine(size: int) -> dict[str, float]:
+    """Bandwidth of a copy in GB/s, and the rate of a product of bfloat16 matrices in TFLOP/s."""
+    vector = jnp.ones(size * size * 16, jnp.float32)
+    copied = timed(lambda: jax.jit(lambda a: a + 1.0)(vector))
+    matrix = jax.random.normal(jax.random.key(0), (size, size)).astype(jnp.bfloat16)
+    product = jax.jit(lambda a: jnp.dot(a, a, preferred_element_type=jnp.float32))
+    return {
+        "copy_gb_s": 8e-9 * vector.size / copied,
+        "bf16_tflop_s": 2e-12 * size**3 / timed(lambda: product(matrix)),
+    }
+
+
+def facts_of(model: BayesianLinearSVC) -> dict[str, Any]:
+    """What a fitted model says of its run."""
+    found, attrs = model.diagnostics_, model.posterior_.attrs
+    told = (
+        "sampler", "device", "step", "batch_size", "thin", "roughness", "stiffness",
+        "leapfrog_steps", "acceptance_rate", "anchor_passes", "gradient_noise"
+    )  # fmt: skip
+    return {
+        "rhat": found.max_rhat,
+        "ess": found.min_bulk_ess,
+        "tail_ess": found.min_tail_ess,
+        "temperature": found.temperature,
+        "bias": found.bias,
+        "verdict": bool(found.trustworthy),
+        "sampling_seconds": found.seconds,
+        "iterations": found.n_iterations,
+        "draws_kept": model.posterior_.n_draws,
+        **{name: attrs[name] for name in told if name in attrs},
+        "notes": attrs["notes"],
+    }
+
+
+def sound(facts: dict[str, Any]) -> bool:
+    """Whether a run is one that the promise speaks of."""
+    calm = abs(facts["temperature"] - 1.0) <= COLDEST
+    return facts["rhat"] < LARGEST_RHAT and facts["ess"] >= FEWEST and calm
+
+
+class Stopwatch:
+    """Seconds of functions of the engine while they are watched, and transitions of chains."""
+
+    PLACES = (
+        ("bayesmargin.engines.samplers", "load"),
+        ("bayesmargin.engines.samplers", "whiten"),
+        ("bayesmargin.engines.samplers", "batch_for"),
+        ("bayesmargin.engines.crew", "record"),
+        ("bayesmargin.models.linear.training", "calibrate"),
+        ("bayesmargin.models.linear.training", "adjust"),
+    )
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, list[float]] = {}
+        self.transitions: list[int] = []
+        for module, name in self.PLACES:
+            self._watch(importlib.import_module(module), name)
+
+    def _watch(self, module: Any, name: str) -> None:
+        function = getattr(module, name)
+
+        def watched(*arguments: Any, **options: Any) -> Any:
+            start = time.perf_counter()
+            found = jax.block_until_ready(function(*arguments, **options))
+            self.seconds.setdefault(name, []).append(time.perf_counter() - start)
+            if name == "record":
+                self.transitions.append(int(arguments[6]) * int(arguments[7]))
+            return found
+
+        setattr(module, name, watched)
+
+    def told(self) -> dict[str, Any]:
+        """Seconds by function, the first call of chains apart, and milliseconds a transition."""
+        facts: dict[str, Any] = {name: sum(times) for name, times in self.seconds.items()}
+        rounds = self.seconds.get("record", [])
+        if len(rounds) > 2:
+            facts["first_round"] = rounds[0]
+            facts["ms_a_transition"] = 1e3 * sum(rounds[2:]) / max(1, sum(self.transitions[2:]))
+        self.seconds, self.transitions = {}, []
+        return {name: round(value, 4) for name, value in facts.items()}
+
+
+class Book:
+    """Parts that were run, told at once and written down."""
+
+    def __init__(self, seconds: float, folder: Path) -> None:
+        self.seconds, self.folder = seconds, folder
+        self.rows: list[tuple[Any, ...]] = []
+        self.bounds: list[dict[str, Any]] = []
+        self.watch = Stopwatch()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def part(self, name: str, limit: float | None, work: Callable[[], dict[str, Any]]) -> None:
+        """Run one part, unless it is late; an error ends the part alone."""
+        at = time.perf_counter() - BEGAN
+        if at > self.seconds:
+            print(f"[{at:.0f} s] {name}: left out, it is late", flush=True)
+            return
+        print(f"[{at:.0f} s] {name} ...", flush=True)
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                facts = work()
+            facts["warnings"] = [str(one.message)[:200] for one in caught][:5]
+            met = bool(facts.pop("met", True))
+            facts["parts"] = self.watch.told()
+        except Exception as error:
+            traceback.print_exc()
+            facts, met = {"error": f"{type(error).__name__}: {error}"[:500]}, False
+        took = facts.pop("seconds", time.perf_counter() - start)
+        met = met and (limit is None or took <= limit)
+        print(f"  {took:.1f} s {'met' if met else 'MISSED'} {facts}", flush=True)
+        self.rows.append((name, took, limit or "", json.dumps(facts, default=float)))
+        if limit is not None:
+            self.bounds.append({"bound": name, "measured": f"{took:.1f} s", "met": met})
+        (self.folder / "gpu_heads_parts.json").write_text(
+            json.dumps(self.rows, indent=1, default=float)
+        )
+
+
+def fitted(data: Any, **settings: Any) -> tuple[BayesianLinearSVC, float]:
+    """A model and the seconds that it took."""
+    start = time.perf_counter()
+    settings = {"prior_scale": "auto", "engine": "jax", "random_state": 0, **settings}
+    model = BayesianLinearSVC(**settings).fit(*data[:2])
+    return model, time.perf_counter() - start
+
+
+def law(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> dict[str, Any]:
+    """Means and variances of all weights against exact HMC, in standard deviations."""
+    from bayesmargin.engines.samplers import ArraySampler
+    from bayesmargin.samplers import SSGNHT, SubgradientHMC
+
+    data = clusters(n_rows, n_features, n_classes, 0.4)
+    kinds = {
+        "hmc": ArraySampler(SubgradientHMC()),
+        "float32": ArraySampler(SSGNHT()),
+        "bfloat16": ArraySampler(SSGNHT(), "bfloat16"),
+    }
+    found, facts = {}, {}
+    for name, sampler in kinds.items():
+        model, took = fitted(data, sampler=sampler, n_draws=n_draws)
+        draws = model.posterior_["coef"].astype(float).reshape(4, model.posterior_.n_draws, -1)
+        found[name] = draws
+        facts[f"{name}_seconds"], facts[f"{name}_ess"] = took, model.diagnostics_.min_bulk_ess
+    truth = found["hmc"]
+    centre, scale = truth.mean(axis=(0, 1)), truth.std(axis=(0, 1))
+    _, mean_error = monte_carlo_error(truth)
+    met = True
+    for name in ("float32", "bfloat16"):
+        draws = found[name]
+        error = np.hypot(mean_error, monte_carlo_error(draws)[1]) / scale
+        off = (draws.mean(axis=(0, 1)) - centre) / scale
+        beyond = np.sqrt(max(0.0, float(np.mean(off**2 - error**2))))
+        variance = float(np.mean(draws.var(axis=(0, 1)) / scale**2)) - 1.0
+        facts[f"{name}_mean_beyond_error"], facts[f"{name}_variance"] = beyond, variance
+        met = met and beyond < 0.05 and abs(variance) < 0.03
+    return {"met": met, **facts}
+
+
+def head(book: Book, name: str, limit: float, sizes: tuple[int, int, int], apart: float,
+         predictions: int, **settings: Any) -> None:  # fmt: skip
+    """A fit of a head, and predictions with standard deviations."""
+    kept: dict[str, Any] = {}
+
+    def fit() -> dict[str, Any]:
+        data = clusters(*sizes, apart)
+        model, took = fitted(data, **settings)
+        rng = np.random.default_rng(1)
+        label = rng.integers(0, sizes[2], predictions)
+        noise = rng.standard_normal((predictions, sizes[1]), dtype=np.float32)
+        kept.update(model=model, rows=data[2][label] + noise, label=label)
+        facts = facts_of(model)
+        some = slice(0, 2000)
+        accuracy = model.score(kept["rows"][some], label[some])
+        return {"seconds": took, "met": sound(facts), "accuracy": accuracy, **facts}
+
+    def predict() -> dict[str, Any]:
+        model, rows = kept["model"], kept["rows"]
+        model.decision_function(rows[:1000], return_std=True)
+        start = time.perf_counter()
+        _, deviation = model.decision_function(rows, return_std=True)
+        took = time.perf_counter() - start
+        few = model.posterior_.flat("coef") @ rows[0]
+        few = (few + model.posterior_.flat("intercept")).std(axis=0, ddof=1)
+        off = float(np.max(np.abs(deviation[0] / few - 1.0)))
+        return {"seconds": took, "rows": len(rows), "largest_error": off, "met": off < 0.02}
+
+    book.part(name, limit, fit)
+    if kept:
+        book.part(f"{name}, {predictions} predictions with deviations", 2.0, predict)
+
+
+def two_classes(n_rows: int, n_chains: int, n_draws: int) -> dict[str, Any]:
+    """Exact HMC on many rows of 28 columns."""
+    data = clusters(n_rows, 28, 2, 0.2)
+    model, took = fitted(data, sampler="hmc", n_chains=n_chains, n_draws=n_draws, prior_scale=1.0)
+    facts = facts_of(model)
+    return {"seconds": took, "met": sound(facts), **facts}
+
+
+def main() -> None:
+    """Run the parts and write the table."""
+    asking = command_line(__doc__)
+    asking.add_argument("--seconds", type=float, default=540.0)
+    asking.add_argument("--small", action="store_true")
+    asking.add_argument("--out", type=Path, default=Path("/tmp"))
+    given = asking.parse_args()
+    book, small = Book(given.seconds, given.out), given.small
+    print(jax.__version__, jax.devices(), flush=True)
+    book.part("machine", None, lambda: machine(512 if small else 8192))
+    book.part("first kernels", None, lambda: facts_of(
+        fitted(clusters(2000, 6, 2, 0.5), n_draws=100, sampler="hmc")[0]))  # fmt: skip
+    book.part("law", None, lambda: law(*((500, 8, 6, 200) if small else (10_000, 32, 50, 500))))
+    few = {"n_draws": 60 if small else 400}
+    one = (2000, 16, 20) if small else (100_000, 384, 1000)
+    other = (4000, 24, 20) if small else (1_280_000, 1024, 1000)
+    count = 2000 if small else 100_000
+    head(book, "head 100,000 x 384, overlapping", 60.0, one, 0.15, count, **few)
+    head(book, "head 100,000 x 384, separable", 60.0, one, 0.6, count, **few)
+    book.part("two classes, 10 million x 28, HMC", 60.0, lambda: two_classes(
+        *((5000, 4, 100) if small else (10_000_000, 64, 1000))))  # fmt: skip
+    head(book, "head 1.28 million x 1024, overlapping", 300.0, other, 0.1, count, **few)
+    head(book, "head 1.28 million x 1024, separable", 300.0, other, 0.6, count, **few)
+    met = all(bound["met"] for bound in book.bounds)
+    if small:
+        print("small sizes: nothing is kept")
+    else:
+        finish("gpu_heads", HEADER, book.rows, met, book.bounds)
+
+
+if __name__ == "__main__":
+    main()
