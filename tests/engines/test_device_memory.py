@@ -6,14 +6,21 @@ import pytest
 jax = pytest.importorskip("jax", reason="the array engine needs JAX, which is not installed")
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.engines import memory
+from bayesmargin.engines import crew, memory
 from bayesmargin.engines.memory import needed
+from bayesmargin.engines.predicting import spread_of_scores
+from bayesmargin.engines.samplers import ArraySampler
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.models.linear.spread import contrast_variance, score_variance
+from bayesmargin.running.progress import progress_for
+from bayesmargin.running.run import sample
+from bayesmargin.samplers import SSGNHT
 from tests.conftest import make_problem
 
 
 class SmallDevice:
     def memory_stats(self):
-        return {"bytes_limit": 1e6}
+        return {"bytes_limit": 1e5}
 
     platform = "cpu"
 
@@ -34,3 +41,44 @@ def test_a_device_that_is_too_small_is_told_before_anything_is_loaded(monkeypatc
     X, y = np.random.default_rng(0).standard_normal((400, 30)), np.arange(400) % 3
     with pytest.raises(ValueError, match=r"about .* GB on a device .*n_chains=4"):
         BayesianLinearSVC(engine="jax", random_state=0).fit(X, y)
+
+
+def test_of_draws_that_take_too_much_memory_some_are_kept_and_all_are_counted(monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = make_problem(rng.standard_normal((80, 2)), rng.integers(0, 3, 80), n_classes=3)
+    sampler = ArraySampler(SSGNHT(step=0.2, burn_in=20, thin=2))
+
+    def run():
+        with pytest.warns(UserWarning, match="cannot be trusted|effective"):
+            return sample(problem, sampler, spawn_generators(1, 3), 30, 1, progress_for(0))
+
+    every = run()
+    monkeypatch.setattr(crew, "MEMORY_LIMIT", every.weights[:, ::4].nbytes)
+    monkeypatch.setattr(crew, "MOST_DRAWS", 7)
+    some = run()
+    assert some.weights.shape == (2, 8, every.weights.shape[2])
+    contrasts = [
+        run.weights.reshape(2, -1, 3, 2)[:, :, 1:] - run.weights.reshape(2, -1, 3, 2)[:, :, :1]
+        for run in (every, some)
+    ]
+    assert contrasts[1] == pytest.approx(contrasts[0][:, ::4], abs=1e-5)
+    for one, other in zip(every.moments, some.moments, strict=True):
+        assert other == pytest.approx(one, rel=1e-4, abs=1e-5)
+    centred = every.weights.reshape(60, 3, 2)
+    centred = centred - centred.mean(axis=1, keepdims=True)
+    assert some.moments[0].reshape(3, 2) == pytest.approx(centred.mean(axis=0), abs=1e-5)
+
+
+def test_scores_on_a_device_are_known_as_well_as_on_the_host(monkeypatch):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((50, 4)).astype(np.float32)
+    coef = (5.0 + rng.standard_normal((30, 3, 4))).astype(np.float32)
+    intercept = rng.standard_normal((30, 3)).astype(np.float32)
+    leader = rng.integers(0, 3, 50)
+    truth = score_variance(X, coef, intercept)
+    between = contrast_variance(X, coef, intercept, leader)
+    monkeypatch.setattr("bayesmargin.engines.predicting.SCORES", 60)
+    monkeypatch.setattr("bayesmargin.engines.predicting.WEIGHTS", 100)
+    assert spread_of_scores(X, coef, intercept) == pytest.approx(truth, rel=1e-4)
+    found = spread_of_scores(X, coef, intercept, leader)
+    assert found == pytest.approx(between, rel=1e-4, abs=1e-5)

@@ -48,7 +48,7 @@ class ArrayChain(WideChain):
     """Where the state is while it is not here."""
     home: tuple[Any, np.random.Generator]
 
-    @property  # type: ignore[override]
+    @property
     def moving(self) -> tuple[Any, np.random.Generator]:
         """State, brought from the device, and generator."""
         if self.crew is not None:
