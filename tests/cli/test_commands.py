@@ -248,7 +248,7 @@ def test_indicators_are_left_to_the_experts_of_an_infinite_svm(people, tmp_path)
     make_people()[["age", "income"]].to_csv(numbers, index=False)
     result = bayesmargin("fit", numbers, "--target", "income", "--model", "infinite",
                          "--set", "n_sweeps=24", "-o", tmp_path / "n")  # fmt: skip
-    assert load(tmp_path / "n").covariates == "auto"
+    assert load(tmp_path / "n").get_params()["components"] == "full"
     assert "told apart by" not in result.err
 
 

@@ -46,7 +46,7 @@ def test_centres_of_experts_are_means_and_a_saved_model_answers_the_same(fitted,
     model, X, _ = fitted
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
-    assert again.covariance_type == "diag"
+    assert again.components.covariance == "diag"
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     labels = model._labels[-1]
     for k, expert in enumerate(again.experts()):
