@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 
 from bayesmargin.foundation.arguments import require_positive
 from bayesmargin.foundation.settings import ShortForms
+from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.medlda.answers import AnswersMixin
 from bayesmargin.models.medlda.fitting import FittingMixin
 from bayesmargin.models.medlda.samplers import SSGRLD, sampler_of, weights_of
@@ -19,6 +20,7 @@ class MedLDAClassifier(
     FittingMixin,
     UnderstandingMixin,
     AnswersMixin,
+    DecisionsMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     BaseEstimator,

@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesmargin.foundation.arguments import require_count
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.checks import plain_labels, require_numbers
+from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.magnitude import LARGEST_SCALED, require_size
 from bayesmargin.models.mixtures.diagnostics import MixtureDiagnostics
 from bayesmargin.models.mixtures.start import default_clusters
 from bayesmargin.models.saved.mixin import SavedMixin
 
 
-class MixtureClassifier(SavedMixin, ClassifierMixin, BaseEstimator, ABC):
+class MixtureClassifier(SavedMixin, DecisionsMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of the classifiers whose chains sweep over rows; it has no parameters of its own."""
 
     n_components_: Any
