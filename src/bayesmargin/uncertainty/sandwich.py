@@ -23,8 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
+from scipy.special import ndtr
 
-from bayesmargin.approximation.binary import expected_hinges
+from bayesmargin.approximation.binary import SlackMoments, expected_hinges
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.multiclass import smoothed_curvature, smoothed_energy
 from bayesmargin.approximation.newton import inverse_factor
@@ -133,8 +134,19 @@ def _slope(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
     """Gradient of the expected energy."""
     _, own, _ = problem.prior.expectation(anchor.mean, anchor.variances())
     if problem.is_binary:
-        return expected_hinges(problem, anchor)[1] + own
+        return _pushed(problem, anchor) + own
     return smoothed_energy(problem, anchor, anchor.mean)[1] + own
+
+
+def _pushed(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
+    """Gradient of the expected hinges alone, for which no curvature has to be summed."""
+    total, moments = np.zeros(len(anchor.mean)), SlackMoments(problem, anchor)
+    for span, values in problem.source.blocks():
+        centre, near, _, deviation = moments(span, values)
+        share = (centre > 0.0).astype(float)
+        share[near] = ndtr(centre[near] / deviation)
+        total += values.T @ problem.forces(span, share)
+    return total
 
 
 def _sharper_hessian(problem: Problem, anchor: GaussianAnchor) -> FloatArray:

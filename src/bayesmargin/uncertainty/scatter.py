@@ -29,7 +29,8 @@ from bayesmargin.approximation.multiclass import option_moments, temperature_of
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.targets.problem import Problem
 
-ACTIVE = 1e-3  # chance of a rival below which a row has not pulled anything
+ACTIVE = 1e-3  # chance of a rival, below which a row of several classes has not pulled anything
+UNSEEN = 1e-9  # likewise of a hinge
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,11 @@ def _of_two(
             pull = -side * np.einsum("ij,ij->i", values, moved[sample.groups[span]])
             share = ndtr((centre + pull) / deviation)
         elif inverse is not None:
-            pull = cost / number[span] * np.einsum("ij,ij->i", values @ inverse, values)
-            share = ndtr((centre + share * pull) / deviation)
+            some = np.flatnonzero(share > UNSEEN)
+            rows = values[some]
+            pull = share[some] * cost[some] / number[span][some]
+            pull *= np.einsum("ij,ij->i", rows @ inverse, rows)
+            share[some] = ndtr((centre[some] + pull) / deviation[some])
         active += float(number[span] @ share)
         push = values * problem.forces(span, share)[:, None]
         mean += push.sum(axis=0)
@@ -94,7 +98,8 @@ def _of_two(
         if sums is not None:
             sample.summed(span, push, sums)
             square = share * (1.0 - share)
-        rooted = values * (cost * np.sqrt(square / number[span]))[:, None]
+        counts = np.flatnonzero(square > 0.0)
+        rooted = values[counts] * (cost * np.sqrt(square / number[span]))[counts, None]
         total += rooted.T @ rooted
     return _finished(total, mean, sums, number), active, mean if sums is None else sums
 
