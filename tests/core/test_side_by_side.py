@@ -61,6 +61,13 @@ def test_all_rows_are_read_and_chains_say_so():
     assert info["predicted_gradient_noise"] == 0.0
 
 
+def test_draws_are_as_far_apart_in_time_whatever_the_step():
+    long = started(2)
+    short = long.restart(None, smaller=True)
+    assert short.info["step"] == 0.5 * long.info["step"]
+    assert short.thin == 2 * long.thin
+
+
 def test_steps_that_were_chosen_keep_their_batches():
     chosen = SSGNHT(integrator="badodab", batch_size=50).start(problem(), spawn_generators(3, 3))
     assert not isinstance(chosen.chains[0], ChainInCompany)

@@ -46,6 +46,7 @@ SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
 COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
 CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
+CLOSER = 0.35  # relaxation times between draws where steps are dear
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
 
@@ -189,7 +190,7 @@ class StochasticSampler(StochasticSettings):
         return Ensemble(
             chains=chains,
             weights=prepared.weights,
-            thin=2 if whole else self.thin or max(1, round(0.5 * pace)),
+            thin=self.thin or max(1, round((CLOSER if whole else 0.5) * pace)),
             warmup=self.burn_in if self.burn_in is not None else max(50, round(50 * pace)),
             adaptive=self.thin is None and self.burn_in is None,
             info={
