@@ -1,6 +1,6 @@
 """The rows that a fit held out, read again from its file when that has not changed."""
 
-from bayesmargin.cli.models import Rows, SavedModel, prepared
+from bayesmargin.cli.models import Rows, SavedModel, predicts_values, prepared
 from bayesmargin.cli.stamps import changed_since
 
 
@@ -19,7 +19,9 @@ def held_out_again(saved: SavedModel) -> tuple[Rows | None, str]:
         return None, why
     reading, preparation = saved.reading(labels=record.get("labels")), saved.preparation
     table = usable_rows(read_table(record["data"], reading), preparation)
-    _, held = split_table(table, record["validation"], record["seed"])
+    _, held = split_table(
+        table, record["validation"], record["seed"], predicts_values(saved.estimator)
+    )
     rows = prepared(held, preparation, saved.estimator, drop=True)
     rows.remarks = []  # said when the model was fitted
     return rows, ""

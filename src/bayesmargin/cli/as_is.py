@@ -20,7 +20,10 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
     form = format_of(data, reading.format)
     if form not in ("npy", "svmlight", "parquet"):
         raise usage_error(f"--as-is reads .npy, svmlight and Parquet files, and {data} is {form}")
-    unused = replace(reading, format=None, target=None, labels=None, n_features=None)
+    measured = reading.measured
+    unused = replace(
+        reading, format=None, target=None, labels=None, n_features=None, measured=False
+    )
     if unused != type(reading)():
         raise usage_error("--as-is leaves columns as they are: only --target goes with it")
     label = reading.target if form == "parquet" else None
@@ -37,7 +40,7 @@ def open_as_is(data: Path, reading: Any, needed: bool, n_features: int | None = 
         how = "name the column with --target" if form == "parquet" else "pass --labels FILE"
         raise DataError(f"{data} holds no labels: {how}")
     if rows.labels is not None:  # as in files that are prepared: 1 and not 1.0
-        rows.labels = clean_labels(rows.labels, f"the labels of {data}")
+        rows.labels = clean_labels(rows.labels, f"the labels of {data}", measured)
     return rows
 
 

@@ -37,7 +37,8 @@ def evaluate(
     """Score a model on labelled rows: accuracy, probabilities, classes, confusions."""
     from bayesmargin.calibration.scoring import class_table, confusion, scores
     from bayesmargin.cli.forecasts import codes, judge
-    from bayesmargin.cli.models import load_saved, tell
+    from bayesmargin.cli.measured import value_scores
+    from bayesmargin.cli.models import load_saved, predicts_values, tell
     from bayesmargin.cli.output import Output
 
     output = Output(as_json, quiet)
@@ -54,6 +55,12 @@ def evaluate(
             f"The model has learned from {data}: its figures flatter; use other rows, or the "
             f"figures of rows held out, which bayesmargin info {quote(str(model))} shows."
         )
+    if predicts_values(saved.estimator):
+        values = value_scores(saved.estimator, rows.X, _labels(rows, data))
+        table_rows = [[name, round(value, 4)] for name, value in values.items()]
+        output.table(["score", "value"], table_rows, f"{len(rows.y):,} rows")
+        output.answer({"model": str(model), "data": str(data), "rows": len(rows.y), **values})
+        return
     classes = saved.estimator.classes_
     truth = codes(_labels(rows, data), classes)
     predicted, probability = judge(saved.estimator, rows.X)

@@ -1,7 +1,7 @@
 """A fit from its arguments: read, hold out, prepare, sample, score, save."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 from bayesmargin.cli.estimators import ModelFlags, make_estimator, require_allowed
 from bayesmargin.cli.failures import DATA, DOUBTFUL, INTERRUPTED, CommandError, usage_error
 from bayesmargin.cli.keeping import keep_model, require_apart, require_place
-from bayesmargin.cli.models import Rows, prepared
+from bayesmargin.cli.measured import told_scores, value_scores
+from bayesmargin.cli.models import Rows, predicts_values, prepared
 from bayesmargin.cli.output import Output, plain
 from bayesmargin.cli.preparing import make_preparation, require_preparation, told_covariates
 from bayesmargin.cli.request import (
@@ -85,6 +86,8 @@ def gather(request: FitRequest, estimator: Any) -> Material:
 
     asked = request.absolute()
     reading = Reading.from_json({**request.reading, "labels": request.labels})
+    measured = predicts_values(estimator)
+    reading = replace(reading, measured=measured)
     if request.as_is:
         return _gather_as_is(request, reading)
     stamps = stamps_of(asked.data, asked.labels)
@@ -92,11 +95,11 @@ def gather(request: FitRequest, estimator: Any) -> Material:
     preparation = make_preparation(request, table.kind)
     preparation.inspect(table)
     table = usable_rows(table, preparation)
-    training, held = split_table(table, request.validation, request.seed)
+    training, held = split_table(table, request.validation, request.seed, measured)
     preparation.fit(training)
     rows = prepared(training, preparation, estimator, drop=True)
     remarks = [*table.remarks, *look_alikes(table.labels), *preparation.remarks]
-    if request.validation:
+    if request.validation and not measured:
         remarks += unwatched(table.labels, [] if held is None else held.labels)
     apart = None if held is None else prepared(held, preparation, estimator, drop=True)
     if apart is not None:
@@ -111,13 +114,19 @@ def usable_rows(table: Any, preparation: Any) -> Any:
     return table if usable.all() else table.take(usable)
 
 
-def split_table(table: Any, share: float, seed: int) -> tuple[Any, Any]:
-    """Rows to learn from and rows held out (None when there are none)."""
+def split_table(table: Any, share: float, seed: int, measured: bool = False) -> tuple[Any, Any]:
+    """Rows to learn from and rows held out (None when there are none).
+
+    Of labels that are measured no class has a share of its own.
+    """
     import numpy as np
 
     from bayesmargin.errors import DataError
     from bayesmargin.tables.splitting import split_rows
 
+    if measured:
+        kept, held = split_rows(np.zeros(len(table)), share, seed)
+        return table.take(kept), (table.take(held) if len(held) else None)
     classes = np.unique(table.labels)
     if len(classes) < 2:
         raise DataError(
@@ -234,7 +243,7 @@ def _finish(
         "estimator": type(estimator).__name__,
         "data": request.data,
         "rows": {"training": record["training_rows"], "validation": record["validation_rows"]},
-        "classes": estimator.classes_,
+        "classes": getattr(estimator, "classes_", None),
         "features": int(estimator.n_features_in_),
         "preparation": None if preparation is None else preparation.summary(),
         "validation": validation,
@@ -246,6 +255,8 @@ def _finish(
 
 def score(estimator: Any, rows: Rows) -> dict[str, float]:
     """Scores of the held-out rows."""
+    if predicts_values(estimator):
+        return value_scores(estimator, rows.X, rows.y)
     from bayesmargin.calibration.scoring import scores
     from bayesmargin.cli.forecasts import codes, judge
 
@@ -257,20 +268,24 @@ def _say(document: dict[str, Any], output: Output) -> None:
     from bayesmargin.tables.table import count
 
     rows, features = document["rows"], count(document["features"], "feature")
+    classes = document["classes"]
+    answers = "" if classes is None else f"{len(classes)} classes, "
     output.line(
         f"{document['estimator']} on {count(rows['training'], 'row')}, {features}, "
-        f"{len(document['classes'])} classes, in {document['seconds']:.1f} s."
+        f"{answers}in {document['seconds']:.1f} s."
     )
     done = _preparation_words(document["preparation"])
     if done:
         output.line(done)
     if document["validation"]:
         found = document["validation"]
-        output.line(
-            f"On {count(rows['validation'], 'held-out row')}: accuracy {found['accuracy']:.4f}, "
-            f"log loss {found['log_loss']:.4f}, Brier {found['brier']:.4f}, calibration error "
-            f"{found['calibration_error']:.4f}."
+        scores = (
+            f"accuracy {found['accuracy']:.4f}, log loss {found['log_loss']:.4f}, Brier "
+            f"{found['brier']:.4f}, calibration error {found['calibration_error']:.4f}."
+            if classes is not None
+            else told_scores(found)
         )
+        output.line(f"On {count(rows['validation'], 'held-out row')}: {scores}")
     output.line(document["diagnostics"]["summary"])
     output.line(f"Saved in {document['model']}.")
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.cli.measured import value_columns
+from bayesmargin.cli.models import predicts_values
 from bayesmargin.errors import DataError
 from bayesmargin.inputs.names import listed
 from bayesmargin.models.registry import model_of
@@ -16,8 +18,11 @@ def forecast(estimator: Any, X: Any) -> dict[str, Any]:
     Beside the class and the probabilities: ``score`` and ``score_sd``, the posterior mean and
     standard deviation of the score (of more than two classes, of the predicted class's lead over
     the next), and ``votes``, the share of posterior draws that vote for the predicted class, for
-    models that have them.
+    models that have them. Values of a regression come with their deviation and the ends of an
+    interval that holds nine new values in ten.
     """
+    if predicts_values(estimator):
+        return value_columns(estimator, X)
     code, probability = judge(estimator, X)
     each = np.arange(len(code))
     columns: dict[str, Any] = {

@@ -45,7 +45,7 @@ def _model(path: Path) -> dict[str, Any]:
             "kind": "model",
             "estimator": type(estimator).__name__,
             "settings": changed,
-            "classes": estimator.classes_,
+            "classes": getattr(estimator, "classes_", None),
             "features": int(estimator.n_features_in_),
             "data": record.get("data"),
             "training_rows": record.get("training_rows"),

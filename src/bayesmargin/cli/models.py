@@ -78,6 +78,7 @@ class SavedModel:
                 f"that this version does not know ({error}): use that version",
                 UNTRUSTED,
             ) from error
+        reading = replace(reading, measured=predicts_values(self.estimator))
         return replace(reading, **{key: v for key, v in changes.items() if v is not None})
 
     def read(self, data: Path, reading: Any, *, labelled: bool, named: bool = False) -> Rows:
@@ -113,6 +114,14 @@ class SavedModel:
                 "read as they are"
             )
         return prepared(table, preparation, self.estimator, drop=labelled)
+
+
+def predicts_values(estimator: Any) -> bool:
+    """Whether a model predicts values and not classes."""
+    from bayesmargin.models.registry import model_of
+
+    model = model_of(estimator)
+    return model is not None and model.answers == "values"
 
 
 def load_saved(path: Path) -> SavedModel:

@@ -82,6 +82,11 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
     """Gather names and forecasts."""
     kind = kind_of(estimator)
     check_is_fitted(estimator)
+    if entry_of(estimator).answers == "values":
+        raise ValueError(
+            f"there is no report of a {type(estimator).__name__} yet: reports show classes; "
+            "posterior_.summary() and predict_interval tell what it knows"
+        )
     extras = {key: _listed(document) for key, document in (extras or {}).items()}
     remarks: list[str] = []
     features, named = _feature_names(estimator, extras, remarks)

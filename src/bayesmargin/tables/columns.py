@@ -168,7 +168,8 @@ def split_columns(
     if reading.target is not None and reading.target in frame:
         labels = frame[reading.target]
         if own or not labels.isna().any():
-            labels = clean_labels(labels, f"the target column {reading.target!r} of {source}")
+            name = f"the target column {reading.target!r} of {source}"
+            labels = clean_labels(labels, name, reading.measured)
         else:  # new rows, some of them without an answer: nothing to compare with
             labels = None
     if reading.identity is not None:

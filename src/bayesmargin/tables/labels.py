@@ -32,7 +32,7 @@ def read_labels(path: Path) -> Any:
     return whole_numbers(words)
 
 
-def with_labels(table: Table, path: Path) -> Table:
+def with_labels(table: Table, path: Path, measured: bool = False) -> Table:
     """The table with the labels of a file."""
     values = read_labels(path)
     if len(values) != len(table):
@@ -40,7 +40,7 @@ def with_labels(table: Table, path: Path) -> Table:
             f"{path} has {count(len(values), 'label')}, but {table.source} has "
             f"{count(len(table), 'row')}"
         )
-    return replace(table, labels=clean_labels(values, f"the label file {path}"))
+    return replace(table, labels=clean_labels(values, f"the label file {path}", measured))
 
 
 def look_alikes(labels: Any) -> list[str]:

@@ -13,7 +13,7 @@ from bayesmargin.tables.table import Table, clean_labels
 DAMAGE = (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
-def read_svmlight(path: Path, n_features: int | None) -> Table:
+def read_svmlight(path: Path, n_features: int | None, measured: bool = False) -> Table:
     """CSR matrix and labels of a svmlight file, which may be compressed."""
     from bayesmargin.rows.svmlight import SvmlightRows
 
@@ -22,7 +22,7 @@ def read_svmlight(path: Path, n_features: int | None) -> Table:
     except ValueError as error:
         raise DataError(str(error)) from error
     matrix = rows[:]
-    labels = clean_labels(rows.labels, f"the first field of {path}")
+    labels = clean_labels(rows.labels, f"the first field of {path}", measured)
     return Table("matrix", matrix, labels, source=str(path), open_ended=n_features is None)
 
 

@@ -158,11 +158,11 @@ def read_table(
         elif form == "text":
             table = read_lines(path, reading.label_first, labelled)
         elif form == "svmlight":
-            table = read_svmlight(path, reading.n_features)
+            table = read_svmlight(path, reading.n_features, reading.measured)
         else:
             table = (read_npz if form == "npz" else read_npy)(path)
     if reading.labels is not None:
-        table = with_labels(table, Path(reading.labels))
+        table = with_labels(table, Path(reading.labels), reading.measured)
     if len(table) == 0:
         raise DataError(f"{path} holds no rows")
     if labelled and table.labels is None:

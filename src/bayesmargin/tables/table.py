@@ -32,6 +32,8 @@ class Reading:
         svmlight: number of features, when the last ones may not occur.
     separator : str or None
         CSV: what stands between fields; None finds out.
+    measured : bool
+        Labels are measurements, not classes.
     """
 
     format: str | None = None
@@ -44,11 +46,12 @@ class Reading:
     label_first: bool = False
     n_features: int | None = None
     separator: str | None = None
+    measured: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Settings as JSON; the label file belongs to one data file and is left out."""
         settings = asdict(self)
-        del settings["labels"]
+        del settings["labels"], settings["measured"]  # which the model knows
         return {key: list(v) if isinstance(v, tuple) else v for key, v in settings.items()}
 
     @classmethod
@@ -124,8 +127,10 @@ class Table:
         return np.arange(1, len(self) + 1) if self.numbers is None else self.numbers
 
 
-def clean_labels(values: Any, name: str) -> Any:
+def clean_labels(values: Any, name: str, measured: bool = False) -> Any:
     """Labels as an array of whole numbers or of words; a missing one is an error.
+
+    Those that are ``measured`` are numbers in double precision.
 
     Examples
     --------
@@ -144,6 +149,8 @@ def clean_labels(values: Any, name: str) -> Any:
             "row without a label cannot be used; remove it (in CSV files NA, None and null are no "
             "values either: give a class of that name another)"
         )
+    if measured:
+        return _measurements(series, name)
     if pandas.api.types.is_bool_dtype(series.dtype):
         return series.to_numpy(bool)
     if not pandas.api.types.is_numeric_dtype(series.dtype):
@@ -170,6 +177,20 @@ def clean_labels(values: Any, name: str) -> Any:
             "measurement and not a class; choose another target, or cut it into classes"
         )
     return np.array([word(number) for number in numbers.tolist()])
+
+
+def _measurements(series: Any, name: str) -> Any:
+    """A column without gaps as finite numbers."""
+    import pandas
+
+    numbers = pandas.to_numeric(series, errors="coerce").to_numpy(float)
+    odd = np.flatnonzero(~np.isfinite(numbers))
+    if len(odd):
+        raise DataError(
+            f"{name} holds {str(series.iloc[odd[0]])!r} in row {odd[0] + 1}: a regression predicts "
+            "numbers; --model linear predicts classes"
+        )
+    return numbers
 
 
 def word(value: Any) -> str:

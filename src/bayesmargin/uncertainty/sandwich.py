@@ -74,7 +74,9 @@ def sandwich(
         Numbers of the groups of rows that belong together.
     """
     own = _information(problem.prior, problem.n_weights) if doubt is None else doubt
-    sample = Sample(problem, number, groups)
+    times = problem.source.n_rows // len(number)  # terms of a row, of which one slope is not zero
+    together = groups if groups is None else np.tile(groups, times)
+    sample = Sample(problem, np.tile(number, times), together)
     anchor, active, steps = start, 0.0, np.inf
     for turn in range(ROUNDS):
         slope = _slope(problem, replace(anchor, factor=SHARPER * anchor.factor))
@@ -103,6 +105,11 @@ def sandwich(
 def _doubts(problem: Problem, active: float, last: float) -> str:
     """Why the law may be none."""
     columns = problem.source.n_columns * max(1, problem.n_blocks - 1)
+    if active < FEWEST * columns and problem.terms is not None:
+        return (
+            f"only {active:.0f} values lie beyond the line on its rarer side, or outside the tube, "
+            f"for {columns} weights: they hardly say where it runs"
+        )
     if active < FEWEST * columns:
         return (
             f"only {active:.0f} rows reach into the margin, for {columns} weights: classes are "

@@ -86,9 +86,10 @@ def _of_two(
             pull = -side * np.einsum("ij,ij->i", values, moved[sample.groups[span]])
             share = ndtr((centre + pull) / deviation)
         elif inverse is not None:
-            some = np.flatnonzero(share > UNSEEN)
+            force = share - side * slope
+            some = np.flatnonzero(np.abs(force) > UNSEEN)
             rows = values[some]
-            pull = share[some] * cost[some] / number[span][some]
+            pull = force[some] * cost[some] / number[span][some]
             pull *= np.einsum("ij,ij->i", rows @ inverse, rows)
             share[some] = ndtr((centre[some] + pull) / deviation[some])
         active += float(number[span] @ share)
@@ -101,6 +102,8 @@ def _of_two(
         counts = np.flatnonzero(square > 0.0)
         rooted = values[counts] * (cost * np.sqrt(square / number[span]))[counts, None]
         total += rooted.T @ rooted
+    if problem.hinges.tilted:  # rows on either side bound the weights from theirs
+        active = min(active, float(number.sum()) - active)
     return _finished(total, mean, sums, number), active, mean if sums is None else sums
 
 

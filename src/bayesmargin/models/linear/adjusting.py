@@ -1,6 +1,6 @@
 """The adjustment of a linear model's posterior, from the training rows that calibration reads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,6 +76,32 @@ def adjust(
     earlier : Earlier, optional
         Takes the place of priors that summarise earlier rows.
     """
+    facts = (settings.C, settings.margin, settings.fit_intercept)
+
+    def problem(part: LinearData, k: int, prior: Belief) -> Problem:
+        if len(priors) > 1:
+            own = (part.label == k).astype(part.label.dtype)
+            part = replace(part, label=own, n_classes=2)
+        return make_problem(part, prior, *facts)
+
+    return adjustment_of(data, weights, problem, priors, rng, earlier)
+
+
+def adjustment_of(
+    data: LinearData,
+    weights: FloatArray,
+    problem_of: Callable[[LinearData, int, Belief], Problem],
+    priors: Sequence[Belief],
+    rng: np.random.Generator,
+    earlier: Earlier | None = None,
+) -> Adjustment | None:
+    """The same for problems of any kind, one a prior.
+
+    Parameters
+    ----------
+    problem_of : callable
+        The problem of some rows, the number of their prior, and that prior, weakened with the rows.
+    """
     priors = priors if earlier is None else earlier.priors
     flat = weights.reshape(-1, weights.shape[-1])
     size = flat.shape[1] // len(priors)
@@ -83,14 +109,9 @@ def adjust(
         return None
     data, share = _fewer(data, size, rng)
     number = data.counts
-    facts = (settings.C, settings.margin, settings.fit_intercept)
     found, covariances = [], []
     for k, prior in enumerate(priors):
-        part = data
-        if len(priors) > 1:
-            own = (data.label == k).astype(data.label.dtype)
-            part = replace(data, label=own, n_classes=2)
-        problem = make_problem(part, _of_a_share(prior, share), *facts)
+        problem = problem_of(data, k, _of_a_share(prior, share))
         draws = flat[:, k * size : (k + 1) * size].astype(float)
         covariance = np.atleast_2d(np.cov(draws.T))
         beside = None if earlier is None else share * earlier.scatter[k]

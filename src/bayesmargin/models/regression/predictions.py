@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.distributed import is_collection
@@ -12,7 +14,7 @@ from bayesmargin.models.linear.reading import LinearScores
 from bayesmargin.rows.files import FileRows
 
 
-class RegressionPredictions(LinearScores):
+class RegressionPredictions(RegressorMixin, LinearScores):
     """Predictions of values from the posterior of the weights.
 
     ``X`` is always a matrix, a sparse matrix, an opened file or a Dask collection of rows.
@@ -74,6 +76,11 @@ class RegressionPredictions(LinearScores):
         X = self._rows(X)
         parts = X.parts() if isinstance(X, FileRows) else [X]
         return np.concatenate([self._interval(part, coverage) for part in parts])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Coefficient of determination; ``y`` may be left out when ``X`` is a file with values."""
+        y = X.checked_labels(y) if isinstance(X, FileRows) else y
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
 
     def _interval(self, X: Any, coverage: float) -> FloatArray:
         values, deviation = self._decision(X, return_std=True)

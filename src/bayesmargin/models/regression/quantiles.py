@@ -5,22 +5,23 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.likelihoods import OneScore, Pinball
+from bayesmargin.inputs.values import plain_values
+from bayesmargin.likelihoods import Pinball
 from bayesmargin.models.linear.fitting import LinearData
 from bayesmargin.models.regression.noise import first_residuals
 from bayesmargin.models.regression.settings import check_quantile_settings, quantile_levels
 from bayesmargin.models.regression.training import RegressionTraining
-from bayesmargin.models.regression.units import Units
-from bayesmargin.models.settings import resolve_sampler
+from bayesmargin.models.regression.units import Units, weighted_quantile
+from bayesmargin.models.settings import check_sample_weight, resolve_sampler
+from bayesmargin.rows.files import FileRows
 from bayesmargin.samplers.base import Sampler
 
 
-class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
+class BayesianQuantileRegressor(RegressionTraining):
     r"""Bayesian linear quantile regression: the pinball loss as a pseudo-likelihood.
 
     .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(-C\,\rho_q(y_d - w \cdot x_d)
@@ -146,7 +147,7 @@ class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
             costs.append(self._cost(found, likelihood, units))
         return costs
 
-    def _losses(self) -> list[OneScore]:
+    def _losses(self) -> Sequence[Pinball]:
         return [Pinball(level) for level in quantile_levels(self.quantile)]
 
     def _lines(self, found: LeftOut) -> LeftOut:
@@ -169,6 +170,27 @@ class BayesianQuantileRegressor(RegressorMixin, RegressionTraining):
         else:
             lines[1] = 0.5 * (lines[0] + lines[2])
         return lines
+
+    def central(self, values: FloatArray) -> FloatArray:
+        """The line between the lowest and the highest of predictions (row, quantile)."""
+        found: FloatArray = values @ self._outer_lines()[1]
+        return found
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """One less the loss of the quantile over that of the best constant; their mean of several.
+
+        As the coefficient of determination is for squares; of the median it is that of absolute
+        deviations. ``y`` may be left out when ``X`` is a file that holds the values.
+        """
+        y = plain_values(X.checked_labels(y) if isinstance(X, FileRows) else y)
+        weight = check_sample_weight(sample_weight, len(y))
+        values = self.predict(X).reshape(len(y), -1)
+        shares = []
+        for k, loss in enumerate(self._losses()):
+            constant = np.full(len(y), weighted_quantile(y, weight, loss.quantile))
+            own, best = (float(weight @ loss.loss(y, s)) for s in (values[:, k], constant))
+            shares.append(1.0 - own / best if best else float(own == 0.0))
+        return float(np.mean(shares))
 
     def _interval(self, X: Any, coverage: float) -> FloatArray:
         if self._n_blocks() == 1:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.foundation.settings import ShortForms
@@ -18,7 +17,7 @@ from bayesmargin.models.settings import resolve_sampler
 from bayesmargin.samplers.base import Sampler
 
 
-class BayesianLinearSVR(RegressorMixin, RegressionTraining):
+class BayesianLinearSVR(RegressionTraining):
     r"""Bayesian linear support vector regression: a tube in place of a line, and a posterior.
 
     .. math:: p(w \mid \text{data}) \propto p_0(w) \prod_d \exp\left(
@@ -146,7 +145,7 @@ class BayesianLinearSVR(RegressorMixin, RegressionTraining):
             self.epsilon_ = float(self.epsilon)
         return [self._cost(found, EpsilonInsensitive(self.epsilon_), units)]
 
-    def _losses(self) -> list[OneScore]:
+    def _losses(self) -> Sequence[OneScore]:
         return [EpsilonInsensitive(self.epsilon_)]
 
     def _lines(self, found: LeftOut) -> LeftOut:

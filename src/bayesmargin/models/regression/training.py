@@ -17,13 +17,20 @@ from bayesmargin.inputs.checks import require_numbers
 from bayesmargin.inputs.values import plain_values
 from bayesmargin.likelihoods import OneScore
 from bayesmargin.models.all_or_nothing import all_or_nothing
+from bayesmargin.models.linear.adjusting import adjustment_of, earlier_rows
 from bayesmargin.models.linear.calibrating import some_rows
 from bayesmargin.models.linear.fitting import LinearData, merged
 from bayesmargin.models.linear.reading import ROW_TYPES
 from bayesmargin.models.regression.leaving_out import left_out, together
 from bayesmargin.models.regression.noise import Residuals
 from bayesmargin.models.regression.predictions import RegressionPredictions
-from bayesmargin.models.regression.sampling import Head, sample_heads, scaled, split_heads
+from bayesmargin.models.regression.sampling import (
+    Head,
+    problem_of,
+    sample_heads,
+    scaled,
+    split_heads,
+)
 from bayesmargin.models.regression.units import Units, units_of
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
@@ -43,6 +50,10 @@ from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import Run
 from bayesmargin.samplers.base import Sampler
+from bayesmargin.targets.problem import Problem
+from bayesmargin.uncertainty.adjustment import Adjustment
+
+PLAIN = Units(0.0, 1.0)
 
 
 class RegressionTraining(SavedMixin, RegressionPredictions):
@@ -70,7 +81,7 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         """Costs of all scores; what is "auto" is learned from rows whose values are in units."""
 
     @abstractmethod
-    def _losses(self) -> list[OneScore]:
+    def _losses(self) -> Sequence[OneScore]:
         """Losses of all scores, in the units of the values."""
 
     @abstractmethod
@@ -146,7 +157,17 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
                 run = sample_heads(
                     data, heads, units, self, sampler, generators, progress, Journal(checkpoint)
                 )
-        self._store(run, len(heads))
+
+        def problem(part: LinearData, k: int, prior: Belief) -> Problem:
+            own, intercept = heads[k], self.fit_intercept
+            return problem_of(own._replace(prior=prior), part, PLAIN, own.likelihood, intercept)
+
+        priors = [head.prior for head in heads]
+        earlier = earlier_rows(self.posterior_, priors) if summaries is not None else None
+        adjustment = None
+        if summaries is None or earlier is not None:
+            adjustment = adjustment_of(rows, run.weights, problem, priors, generators[-1], earlier)
+        self._store(run, len(heads), adjustment)
         now = left_out(rows, heads, own, run.weights, self.fit_intercept)
         self.left_out_ = together(before, self._lines(now), generators[-1])
         return self
@@ -184,7 +205,7 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
             return float(self.C)
         return residuals.cost(scaled(likelihood, units.size)) / units.size
 
-    def _store(self, run: Run, n_heads: int) -> None:
+    def _store(self, run: Run, n_heads: int, adjustment: Adjustment | None) -> None:
         self.diagnostics_ = run.diagnostics
         coef, intercept = split_heads(run.weights, n_heads, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
@@ -199,6 +220,7 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
             {"coef": (*axis, "feature"), "intercept": tuple(axis)},
             {"feature": list(names), **axis},
             {**run.info, **settings},
+            adjustment,
         )
 
     def _shaped(self, intercept: Any) -> Any:

@@ -53,7 +53,7 @@ def check(model: Any, features: int) -> None:
     if model.link_.precision is not None:
         require_array(model.link_.precision, [slopes + 1] * 2, "f", "precision of the link")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
-    _check_adjustment(posterior.adjustment, blocks, features + int(model.fit_intercept))
+    check_adjustment(posterior.adjustment, blocks, features + int(model.fit_intercept))
     _check_left_out(getattr(model, "left_out_", None), n_classes)
 
 
@@ -74,7 +74,8 @@ def _check_left_out(left_out: Any, n_classes: int) -> None:
         require(bool(np.all((left_out.place >= -1) & (left_out.place < count))), name)
 
 
-def _check_adjustment(adjustment: Any, blocks: int, columns: int) -> None:
+def check_adjustment(adjustment: Any, blocks: int, columns: int) -> None:
+    """Raise where an adjustment is not one of so many blocks of weights."""
     from bayesmargin.uncertainty.adjustment import Adjustment
 
     if adjustment is None:  # models of many weights, and of before there were any, have none

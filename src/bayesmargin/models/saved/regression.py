@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.saved.linear import layout
+from bayesmargin.models.saved.linear import check_adjustment, layout
 from bayesmargin.models.saved.requiring import (
     require,
     require_array,
@@ -51,3 +51,5 @@ def check(model: Any, features: int) -> None:
     require(costs.shape == (len(levels),) and np.all(costs > 0.0), "C_")
     if hasattr(model, "epsilon_"):
         require_number(model.epsilon_, "epsilon_")
+    columns = features + int(model.fit_intercept)
+    check_adjustment(posterior.adjustment, len(levels), columns)
