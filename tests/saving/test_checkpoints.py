@@ -10,6 +10,7 @@ import pytest
 
 from bayesmargin import (
     BayesianLinearSVC,
+    BayesianQuantileRegressor,
     DPMNLClassifier,
     InfiniteSVC,
     MedLDAClassifier,
@@ -80,7 +81,7 @@ def crash_and_resume(model, data, path, monkeypatch, kills):
 def draws_of(model, X):
     """Everything that must be the same."""
     found = fitted.answers(model, X)
-    if isinstance(model, BayesianLinearSVC):
+    if isinstance(model, BayesianLinearSVC | BayesianQuantileRegressor):
         found |= dict(model.posterior_.items())
         found["notes"] = [model.posterior_.attrs["notes"]]
         found["iterations"] = [model.diagnostics_.n_iterations, model.diagnostics_.bias]
@@ -147,6 +148,11 @@ FITS = {
             n_chains=1, n_draws=12, sampler=SSGLD(batch_size=6, lazy=True, burn_in=9, thin=1)
         ),
         fitted.wide(),
+    ),
+    "quantiles": (
+        BayesianQuantileRegressor([0.2, 0.7], C="auto", n_chains=2, n_draws=12,
+                                  sampler=SSGNHT(burn_in=20, thin=1)),
+        fitted.rows(),
     ),
     "medlda": (
         MedLDAClassifier(
