@@ -40,7 +40,7 @@ def test_fit_predict_evaluate_and_info(model, houses, tmp_path):
     told = bayesmargin("info", place)
     assert told.code == 0
     assert "coverage" in told.out
-    assert "there is no report" in failing(3, "report", place)
+    assert "there is no report" in failing(2, "report", place)
 
 
 def test_words_are_no_values(houses, tmp_path):
