@@ -23,7 +23,10 @@ def truth(level):
 
 @pytest.mark.parametrize("cost", [0.2, 20.0, "auto"])
 def test_intervals_of_quantiles_cover(cost):
-    """80% intervals of 3 weights of 2 lines over 40 samples: 240 intervals that hang together."""
+    """80% intervals of 3 weights of 2 lines over 40 samples.
+
+    Weights of a sample hang together: some 160 independent ones, with an error of 0.03.
+    """
     wanted = np.stack([truth(0.3), truth(0.8)])
     inside, sampled = [], []
     for seed in range(40):
@@ -36,7 +39,7 @@ def test_intervals_of_quantiles_cover(cost):
             )
             low, high = np.quantile(draws, [0.1, 0.9], axis=0)
             held.append((low <= wanted) & (wanted <= high))
-    assert np.mean(inside) == pytest.approx(0.8, abs=0.07)
+    assert np.mean(inside) == pytest.approx(0.8, abs=0.1)
     if cost != "auto":
         assert abs(np.mean(sampled) - 0.8) > 0.15  # what C alone would say
 
