@@ -20,6 +20,16 @@ GROUPS = (
     ),
     ("Decisions", "bayesmargin.decisions", None),
     ("Pictures", "bayesmargin.plots", ["plot_posterior", "plot_reliability", "plot_risk"]),
+    (
+        "Settings of mixtures",
+        "bayesmargin.models.infinite_svc",
+        ["GaussianComponents", "MixtureGibbs", "HMC"],
+    ),
+    (
+        "Settings of topic models",
+        "bayesmargin.models.medlda",
+        ["SSGRLD", "CollapsedGibbs", "PassiveAggressive"],
+    ),
     ("Topics", "bayesmargin.models.medlda", ["TokenCounter", "coherence", "plot_class_topics"]),
     ("Draws of topics", "bayesmargin.models.medlda.posterior", ["TopicPosterior"]),
     (
