@@ -105,7 +105,7 @@ def test_a_fit_without_names_forgets_those_of_the_fit_before(client, corpus):
 
 
 def test_other_methods_say_so(client, corpus):
-    with pytest.raises(ValueError, match="method='gibbs' does not run on Dask"):
+    with pytest.raises(ValueError, match="sampler='gibbs' does not run on Dask"):
         MedLDAClassifier(sampler="gibbs").fit(parts_of(*corpus))
 
 

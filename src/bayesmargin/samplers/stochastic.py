@@ -52,7 +52,7 @@ DEARER = 3  # times a pass of the thermostat that one of these takes, in double 
 
 @dataclass(frozen=True, kw_only=True)
 class StochasticSampler(StochasticSettings):
-    """What the stochastic samplers have in common; see :class:`SSGLD` for the parameters."""
+    """What stochastic samplers share; :class:`~bayesmargin.samplers.SSGLD` has the parameters."""
 
     def start(self, problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
         """Prepare the target and place one chain a generator on it."""
