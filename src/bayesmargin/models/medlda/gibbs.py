@@ -23,7 +23,6 @@ from bayesmargin.models.medlda.quadratic import (
     move_word,
 )
 from bayesmargin.models.medlda.weights import starting_weights
-from bayesmargin.running.gibbs import Move
 
 _KNOWN = np.zeros((0, 0, 0))
 _MOVING = (
@@ -194,9 +193,3 @@ class CollapsedChain:
         n_topics = self.coef.shape[1]
         topics[:, :n_topics] = self.counts[:, :n_topics] + np.float32(self.beta)
         return topics
-
-
-BLOCKS = (
-    Move("weights", CollapsedChain.draw_weights),
-    Move("words", CollapsedChain.draw_words),
-)

@@ -8,7 +8,6 @@ import numpy as np
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.threads import N_SHARES
 from bayesmargin.foundation.types import IntArray
-from bayesmargin.models.medlda import gibbs, passive_aggressive, ssgrld
 from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.gibbs import CollapsedChain
@@ -16,7 +15,7 @@ from bayesmargin.models.medlda.parameters import Resolved
 from bayesmargin.models.medlda.passive_aggressive import PassiveAggressive
 from bayesmargin.models.medlda.posterior import Draw, TopicPosterior, kept_steps
 from bayesmargin.models.medlda.settings import REST_DECAY, TOPIC_DECAY, Settings
-from bayesmargin.models.medlda.ssgrld import Chain
+from bayesmargin.models.medlda.ssgrld import BLOCKS, Chain
 from bayesmargin.models.medlda.tools import Minibatch
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.running.gibbs import Block, Gibbs, Move, sweep
@@ -97,7 +96,7 @@ class Learner:
 class OnlineLearner(Learner):
     """SSGRLD: minibatches, draws kept along the second half of the chain."""
 
-    moves = ssgrld.BLOCKS
+    moves = BLOCKS
 
     def __init__(
         self, model: Any, resolved: Resolved, n_words: int, n_classes: int, rng: Any
@@ -142,7 +141,10 @@ class OnlineLearner(Learner):
 class BatchLearner(Learner):
     """Collapsed Gibbs: every step is a sweep over all documents."""
 
-    moves = gibbs.BLOCKS
+    moves = (
+        Move("weights", CollapsedChain.draw_weights),
+        Move("words", CollapsedChain.draw_words),
+    )
 
     def __init__(
         self,
@@ -196,7 +198,7 @@ class BatchLearner(Learner):
 class StreamLearner(Learner):
     """Passive-aggressive: minibatches absorbed once; one draw, the posterior mean."""
 
-    moves = passive_aggressive.BLOCKS
+    moves = (Move("absorbing", PassiveAggressive.absorb),)
 
     def __init__(
         self,

@@ -5,6 +5,8 @@ precision :math:`\Lambda_i` and :math:`h_i = \Lambda_i \mu_i`. A minibatch is sa
 then absorbed: counts into :math:`\Delta`, augmented hinges into :math:`\Lambda` and :math:`h`.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import digamma
@@ -21,8 +23,6 @@ from bayesmargin.models.medlda.quadratic import (
     make_quadratic_workspace,
     move_word,
 )
-from bayesmargin.models.medlda.tools import Minibatch
-from bayesmargin.running.gibbs import Move
 
 
 @jit
@@ -113,7 +113,7 @@ class PassiveAggressive:
         self.covariance = np.tile(np.eye(n_topics) * prior_variance, (n_classes, 1, 1))
         self.work = make_quadratic_workspace(width)
         self._topics = np.zeros((n_words, width), dtype=np.float32)
-        self.minibatch: Minibatch | None = None
+        self.minibatch: Any = None
 
     def absorb(self) -> None:
         """Sample the minibatch under the present posterior and take it in."""
@@ -204,6 +204,3 @@ class PassiveAggressive:
         n_topics = self.mean.shape[1]
         topics[:, :n_topics] = self.delta[:, :n_topics] + np.float32(self.beta)
         return topics
-
-
-BLOCKS = (Move("absorbing", PassiveAggressive.absorb),)
