@@ -141,6 +141,16 @@ def test_the_verdict_of_a_page_is_that_of_the_mixture(models, partition, more, w
     assert components_verdict(make_context(model, {}, None))[0] is False
 
 
+def test_a_mixture_whose_weights_stand_still_is_not_called_settled(models):
+    """The page had said that it has settled, and the printed diagnostics that it has not."""
+    model = copy.copy(models["dpmnl"][0])
+    good = {"mean": 1.0, "r_hat": 1.0, "effective_draws": 90.0}
+    model.diagnostics_ = {"components": good, "partition": good, "moved": 0.2, "accepted": 0.01}
+    verdict, sentence = components_verdict(make_context(model, {}, None))
+    assert verdict is model.diagnostics_.trustworthy is False
+    assert "1% of their trajectories" in sentence
+
+
 def test_short_names_of_classes_stand_upright(models, tmp_path):
     texts = [
         write_report(models[name][0], {}, tmp_path / name, models[name][1]).read_text("utf-8")

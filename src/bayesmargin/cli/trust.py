@@ -2,16 +2,16 @@
 
 from typing import Any
 
+from bayesmargin.diagnostics.figures import FitDiagnostics
+
 
 def trust(estimator: Any) -> tuple[bool | None, str]:
     """Verdict (None: there are too few draws to tell) and a sentence."""
-    found = estimator.diagnostics_
+    found: FitDiagnostics = estimator.diagnostics_
     return found.trustworthy, str(found)
 
 
 def diagnostics_document(estimator: Any) -> dict[str, Any]:
     """The figures behind the verdict."""
-    found = estimator.diagnostics_
-    figures = found.as_dict() if hasattr(found, "as_dict") else dict(found)
     good, sentence = trust(estimator)
-    return {"trustworthy": good, "summary": sentence, **figures}
+    return {"trustworthy": good, "summary": sentence, **estimator.diagnostics_.as_dict()}

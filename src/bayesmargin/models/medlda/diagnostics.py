@@ -10,10 +10,10 @@ and nearly 0 where friction has run up.
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from bayesmargin.diagnostics.figures import CUT_SHORT, Figures
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.medlda.posterior import TopicPosterior
 
@@ -70,7 +70,7 @@ def drift(chains: FloatArray) -> float:
     return float(np.max(np.abs(late - early) / np.maximum(np.abs(early), 1e-300)))
 
 
-class TopicDiagnostics(dict[str, dict[str, float]]):
+class TopicDiagnostics(Figures):
     """Mean and drift of every quantity: a dictionary that can judge and print itself.
 
     The draws may be those of a ``stream``, which has no passes to raise the number of, or of a fit
@@ -120,10 +120,6 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
             return False
         return None if math.isnan(self.worst) else self.worst <= MOST_DRIFT and not self.frozen
 
-    def as_dict(self) -> dict[str, Any]:
-        """Figures by name."""
-        return dict(self)
-
     def _repr_html_(self) -> str:
         from bayesmargin.report.cards import topics_card
 
@@ -131,7 +127,7 @@ class TopicDiagnostics(dict[str, dict[str, float]]):
 
     def __str__(self) -> str:
         if self.interrupted:
-            return "The run was interrupted and should NOT be trusted: fit again in full."
+            return f"{CUT_SHORT}."
         if self.trustworthy is None:
             return "There are too few draws to say whether the chains still drift."
         if self.frozen:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.diagnostics.figures import CUT_SHORT, Figures
 from bayesmargin.models.mixtures.convergence import (
     EXPERTS,
     FEWEST_ACCEPTED,
@@ -16,7 +17,7 @@ from bayesmargin.models.mixtures.convergence import (
 )
 
 
-class MixtureDiagnostics(dict[str, Any]):
+class MixtureDiagnostics(Figures):
     """Figures of label-invariant quantities: a dictionary that can judge and print itself.
 
     A quantity has its "mean", "r_hat" and "effective_draws"; "moved" is the share of rows that
@@ -43,9 +44,9 @@ class MixtureDiagnostics(dict[str, Any]):
         self._n_chains, self._mean = len(self._components), float(np.mean(self._components))
 
     @property
-    def quantities(self) -> dict[str, dict[str, float]]:
-        """The figures of those quantities that have an R-hat."""
-        return {name: part for name, part in self.items() if isinstance(part, dict)}
+    def interrupted(self) -> bool:
+        """Whether the run was stopped by the user."""
+        return bool(self.get("interrupted", False))
 
     @property
     def trustworthy(self) -> bool | None:
@@ -56,11 +57,12 @@ class MixtureDiagnostics(dict[str, Any]):
         if not self.quantities:
             return None
         found = all(settled(part, self._n_chains) for part in self.quantities.values())
-        right = self._spread_is_right and self._weights_move and not too_many(self)
-        return found and right and not self.get("interrupted", False)
+        right = self._spread_is_right and self.weights_move and not too_many(self)
+        return found and right and not self.interrupted
 
     @property
-    def _weights_move(self) -> bool:
+    def weights_move(self) -> bool:
+        """Whether enough of their trajectories are accepted."""
         return not self.get("accepted", 1.0) < FEWEST_ACCEPTED
 
     @property
@@ -98,9 +100,9 @@ class MixtureDiagnostics(dict[str, Any]):
 
         ``worst`` is the quantity with the largest R-hat.
         """
-        if self.get("interrupted", False):
-            return "The run was interrupted and should NOT be trusted: fit again in full"
-        if not self._weights_move:
+        if self.interrupted:
+            return CUT_SHORT
+        if not self.weights_move:
             share = 100.0 * self["accepted"]
             return f"The weights hardly move, {share:.0f}% accepted, and should NOT be trusted"
         if too_many(self):

@@ -44,12 +44,16 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
     figures = _mixture_figures(context)
     if not figures:
         return None, "there are too few sweeps after burn-in to say whether the chain has settled."
-    if context.estimator.diagnostics_.get("interrupted"):
+    found = context.estimator.diagnostics_
+    if found.interrupted:
         return False, "the run was interrupted: fit again in full."
+    if not found.weights_move:
+        share = 100.0 * found["accepted"]
+        return False, f"the weights hardly move: {share:.0f}% of their trajectories were accepted."
     chains = len(np.atleast_2d(context.estimator.n_components_))
     known = {name: part for name, part in figures.items() if not math.isnan(part["r_hat"])}
-    if too_many(context.estimator.diagnostics_):
-        gain = context.estimator.diagnostics_[JOINING]
+    if too_many(found):
+        gain = found[JOINING]
         return (
             False,
             f"there are too many components: two would be {gain:,.0f} nats more probable as one.",
@@ -76,7 +80,7 @@ def components_verdict(context: Context) -> tuple[bool | None, str]:
 
 def _mixture_figures(context: Context) -> dict[str, dict[str, float]]:
     """Figures of every quantity that varies, by name."""
-    found = getattr(context.estimator, "diagnostics_", None)
+    found = context.estimator.diagnostics_
     if not found:
         chains = np.atleast_2d(context.estimator.n_components_).astype(float)
         return trace_report({"components": chains})
@@ -100,7 +104,7 @@ def components(context: Context) -> Markup:
         ]
         columns = ["quantity", "R-hat", "effective sweeps"]
         parts.append(table("Quantities that do not depend on labels", columns, rows, plain=True))
-    moved = (getattr(estimator, "diagnostics_", None) or {}).get("moved")
+    moved = estimator.diagnostics_.get("moved")
     if moved is not None:
         parts.append(paragraph(f"{100.0 * moved:.1f}% of the rows change component in a sweep."))
     if EXPERTS in figures:
@@ -123,13 +127,16 @@ def components(context: Context) -> Markup:
 
 
 def _advice(estimator: Any) -> str:
-    if (getattr(estimator, "diagnostics_", None) or {}).get("moved") == 0.0:
+    found = estimator.diagnostics_
+    if found.get("moved") == 0.0:
         return f"Fit again with another random_state and compare; {LET_ROWS_MOVE}."
-    if too_many(getattr(estimator, "diagnostics_", None) or {}):
+    if too_many(found):
         return (
             "joining='eager' joins such components early in the chain. Compare the accuracy of "
             "both: where Gaussians do not fit the rows, fewer components may classify worse."
         )
+    if not found.weights_move:
+        return "Pass a smaller step of the trajectories, which are too long to be accepted."
     burn_in = (
         " (half of them are burn-in)" if getattr(estimator.sampler, "burn_in", None) is None else ""
     )
