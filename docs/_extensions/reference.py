@@ -38,7 +38,7 @@ GROUPS = (
         ["plot_regions", "plot_sizes", "plot_co_clustering"],
     ),
     ("Components of a mixture", "bayesmargin.models.infinite_svc.reading", ["Expert"]),
-    ("Probabilities of a mixture", "bayesmargin.models.infinite_svc.link", ["Link"]),
+    ("Probabilities of a mixture", "bayesmargin.calibration.floored", ["Link"]),
     ("Rows larger than memory", "bayesmargin.rows", None),
     ("Saving", "bayesmargin.saving", None),
     ("Tables", "bayesmargin.tables", None),

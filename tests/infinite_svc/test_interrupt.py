@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
+from bayesmargin.calibration.floored import Link
 from bayesmargin.errors import InterruptedWarning
 from bayesmargin.foundation.threads import run_chains
 from bayesmargin.models.infinite_svc import InfiniteSVC
-from bayesmargin.models.infinite_svc.link import Link
 from bayesmargin.running.progress import Silence, watching
 
 X, y = make_moons(200, noise=0.2, random_state=0)

@@ -8,8 +8,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from bayesmargin import InfiniteSVC, load
+from bayesmargin.calibration.floored import Link, fit_link, learn_link
 from bayesmargin.models.infinite_svc.held_out import ENOUGH, FOLDS, MOST, make_folds
-from bayesmargin.models.infinite_svc.link import Link, fit_link, learn_link
 
 # Short chains: what they say about themselves is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.ConvergenceWarning")

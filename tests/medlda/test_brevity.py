@@ -7,9 +7,9 @@ from scipy.special import expit
 from sklearn.metrics import log_loss
 
 from bayesmargin import MedLDAClassifier, load
-from bayesmargin.models.medlda.brevity import Brevity
+from bayesmargin.calibration.short_documents import Brevity
+from bayesmargin.calibration.slopes import choose
 from bayesmargin.models.medlda.documents import Documents, shorten, to_documents
-from bayesmargin.models.medlda.link import choose
 from bayesmargin.models.medlda.training import Training
 
 N_WORDS = 2000

@@ -7,9 +7,9 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from bayesmargin import MedLDAClassifier, load
+from bayesmargin.calibration import slopes
+from bayesmargin.calibration.label_chances import Evidence, fit_odds, gather_evidence, learn_chances
 from bayesmargin.calibration.reliability import curve_of
-from bayesmargin.models.medlda import link
-from bayesmargin.models.medlda.chances import Evidence, fit_odds, gather_evidence, learn_chances
 from bayesmargin.saving.files import sealed, unsealed
 
 SHARES = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])
@@ -173,9 +173,9 @@ def test_sets_are_chosen_by_thresholds_and_not_by_even_odds(fitted, new):
     """F1 wants rare labels to be named before they are likely."""
     unknown, truth = new
     chosen, likely = fitted.predict(unknown), fitted.predict_proba(unknown) > 0.5
-    assert link.f1_sum(chosen, truth) > link.f1_sum(likely.astype(int), truth)
+    assert slopes.f1_sum(chosen, truth) > slopes.f1_sum(likely.astype(int), truth)
     np.testing.assert_array_equal(
-        chosen, link.choose(fitted.decision_function(unknown), fitted.link_.cut)
+        chosen, slopes.choose(fitted.decision_function(unknown), fitted.link_.cut)
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmargin.models.medlda.link import choose, f1_sum, fit_link, learn_brevity
+from bayesmargin.calibration.slopes import choose, f1_sum, fit_link, learn_brevity
 
 
 def rare_and_common(seed, n=400):

@@ -8,9 +8,9 @@ from scipy.special import expit
 from sklearn.metrics import log_loss
 
 from bayesmargin import MedLDAClassifier
-from bayesmargin.models.medlda import two_classes
-from bayesmargin.models.medlda.chances import gather_evidence
-from bayesmargin.models.medlda.two_classes import fit_two_classes
+from bayesmargin.calibration import two_classes
+from bayesmargin.calibration.label_chances import gather_evidence
+from bayesmargin.calibration.two_classes import fit_two_classes
 
 N_WORDS = 1000
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.calibration.floored import Link
 from bayesmargin.foundation.arguments import require_choice, require_jobs
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.infinite_svc.co_clustering import row_numbers, shared_draws
 from bayesmargin.models.infinite_svc.fitting import Problem
-from bayesmargin.models.infinite_svc.link import Link
 from bayesmargin.models.infinite_svc.prediction import Draw, predict_components, predict_draws
 from bayesmargin.models.infinite_svc.reading import Expert, read_experts
 from bayesmargin.models.infinite_svc.settings import CALIBRATED, PREDICTIONS

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bayesmargin.calibration.floored import learn_link
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.threads import n_threads, pool_for, run_chains
@@ -13,7 +14,6 @@ from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.infinite_svc.answers import InfiniteSVCAnswers
 from bayesmargin.models.infinite_svc.components import components_of
 from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
-from bayesmargin.models.infinite_svc.link import learn_link
 from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings, sampler_of_experts
 from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
@@ -69,7 +69,7 @@ class InfiniteSVC(InfiniteSVCAnswers):
         Rule of ``predict`` and ``predict_proba``; see
         :mod:`bayesmargin.models.infinite_svc.prediction`. "calibrated": the rule "probability",
         with a slope and a floor learned from training rows that are left out of short chains at
-        the end of the fit (:mod:`bayesmargin.models.infinite_svc.link`).
+        the end of the fit (:mod:`bayesmargin.calibration.floored`).
     n_chains : int
         Independent chains from different starts; predictions average over all.
     random_state : int, Generator, RandomState or None

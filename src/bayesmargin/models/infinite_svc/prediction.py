@@ -16,7 +16,7 @@ with :math:`w_{new} \propto \alpha_0 t_0(x)`. The rules:
     the vote of one component drawn from w (the Gibbs classifier).
 
 The estimator's default, "calibrated", is the first of these with a link behind it
-(:mod:`bayesmargin.models.infinite_svc.link`).
+(:mod:`bayesmargin.calibration.floored`).
 """
 
 import math

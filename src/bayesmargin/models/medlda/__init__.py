@@ -4,8 +4,8 @@ A document walks through this package in one direction: :mod:`.documents` (count
 :mod:`.labels` (labels to signs), :mod:`.fitting` (ways to learn), :mod:`.training` (the loop) with
 one of the :mod:`.learners` (:mod:`.ssgrld`, :mod:`.gibbs`, :mod:`.passive_aggressive`), their
 kernels (:mod:`.conditionals`, :mod:`.supervised` and :mod:`.hinges`, :mod:`.quadratic`,
-:mod:`.topics`, :mod:`.weights`), then :mod:`.prediction`, :mod:`.link`, :mod:`.answers` and
-:mod:`.understanding`.
+:mod:`.topics`, :mod:`.weights`), then :mod:`.prediction`, the maps in
+:mod:`bayesmargin.calibration`, :mod:`.answers` and :mod:`.understanding`.
 """
 
 from bayesmargin.models.medlda.classifier import MedLDAClassifier

@@ -6,12 +6,12 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmargin.calibration.slopes import ScoreLink
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.arguments import require_count
 from bayesmargin.foundation.threads import N_SHARES, n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import to_documents
-from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.reading import read_counts
 from bayesmargin.models.medlda.training import Training
 

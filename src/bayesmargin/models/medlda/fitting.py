@@ -5,11 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesmargin.calibration.slopes import ScoreLink
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.threads import N_SHARES, n_threads
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.medlda.labels import LabelCode, learn_code
-from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.parameters import Plan, check_parameters, resolve, stream_size
 from bayesmargin.models.medlda.posterior import stack_coef
 from bayesmargin.models.medlda.reading import read_training

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from bayesmargin.calibration.slopes import choose
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.medlda.link import choose
 
 
 @dataclass(frozen=True)

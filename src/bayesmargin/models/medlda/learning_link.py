@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.calibration.label_chances import gather_evidence, learn_chances
+from bayesmargin.calibration.slopes import ScoreLink, fit_link, learn_brevity
+from bayesmargin.calibration.two_classes import fit_two_classes
 from bayesmargin.foundation.types import IntArray
-from bayesmargin.models.medlda.chances import gather_evidence, learn_chances
 from bayesmargin.models.medlda.documents import Documents, join, shorten
-from bayesmargin.models.medlda.link import ScoreLink, fit_link, learn_brevity
-from bayesmargin.models.medlda.two_classes import fit_two_classes
 
 # Held-out documents beyond this number would make the link no better.
 MAX_HELD_OUT = 300

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.calibration.slopes import ScoreLink
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.documents import Documents, join, keep_words, select
@@ -16,7 +17,6 @@ from bayesmargin.models.medlda.learners import (
 )
 from bayesmargin.models.medlda.learning_link import MAX_HELD_OUT, learn_link
 from bayesmargin.models.medlda.lessons import Lessons, minibatches
-from bayesmargin.models.medlda.link import ScoreLink
 from bayesmargin.models.medlda.pace import one_pass
 from bayesmargin.models.medlda.parameters import (
     MIN_STEPS,

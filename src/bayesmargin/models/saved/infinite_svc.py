@@ -15,7 +15,7 @@ CLASSES = {
     **stored("bayesmargin.models.mixtures.start", "Scaling", prefix=_PREFIX),
     **stored(f"{_HOME}.components", "GaussianComponents", prefix=_PREFIX),
     **stored(f"{_HOME}.fitting", "Problem", prefix=_PREFIX),
-    **stored(f"{_HOME}.link", "Link", prefix=_PREFIX),
+    **stored("bayesmargin.calibration.floored", "Link", prefix=_PREFIX),
     **stored(f"{_HOME}.prediction", "Draw", prefix=_PREFIX),
     **stored(
         f"{_HOME}.state", "Rows", "Base", "UncorrelatedBase", "Hinge", "Components",
@@ -49,8 +49,8 @@ def layout(model: Any) -> Layout:
 
 def check(model: Any, features: int) -> None:
     """Raise where parts of a model of so many features do not fit each other."""
+    from bayesmargin.calibration.floored import Link
     from bayesmargin.models.infinite_svc.fitting import Problem
-    from bayesmargin.models.infinite_svc.link import Link
     from bayesmargin.models.infinite_svc.settings import check_settings
     from bayesmargin.models.infinite_svc.state import Base, Hinge, feature_count
 

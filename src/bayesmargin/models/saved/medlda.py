@@ -17,16 +17,17 @@ from bayesmargin.saving.codec import Place
 from bayesmargin.saving.netcdf import Variable
 
 _HOME, _PREFIX = "bayesmargin.models.medlda", "medlda."
+_MAPS = "bayesmargin.calibration"
 _DROPPED = {"read": None, "taken": 0}  # of a learner
 
 CLASSES = {
-    **stored(f"{_HOME}.brevity", "Brevity", prefix=_PREFIX),
-    **stored(f"{_HOME}.chances", "LabelChances", prefix=_PREFIX),
+    **stored(f"{_MAPS}.short_documents", "Brevity", prefix=_PREFIX),
+    **stored(f"{_MAPS}.label_chances", "LabelChances", prefix=_PREFIX),
     **stored(f"{_HOME}.documents", "Documents", prefix=_PREFIX),
     **stored(f"{_HOME}.expected", "ExpectedTopics", prefix=_PREFIX),
     **stored(f"{_HOME}.hinges", "LabelSetHinge", "MultiTaskHinge", prefix=_PREFIX),
     **stored(f"{_HOME}.labels", "LabelCode", prefix=_PREFIX),
-    **stored(f"{_HOME}.link", "ScoreLink", prefix=_PREFIX),
+    **stored(f"{_MAPS}.slopes", "ScoreLink", prefix=_PREFIX),
     **stored(f"{_HOME}.parameters", "Resolved", prefix=_PREFIX),
     **stored(f"{_HOME}.posterior", "Draw", "TopicPosterior", prefix=_PREFIX),
     **stored(f"{_HOME}.quadratic", "QuadraticWorkspace", prefix=_PREFIX),
@@ -184,8 +185,8 @@ def check(model: Any, features: int) -> None:
 
 
 def _check_score_link(link: Any, code: Any) -> None:
-    from bayesmargin.models.medlda.chances import LabelChances
-    from bayesmargin.models.medlda.link import ScoreLink
+    from bayesmargin.calibration.label_chances import LabelChances
+    from bayesmargin.calibration.slopes import ScoreLink
 
     require(isinstance(link, ScoreLink), "_link")
     require_number(link.slope, "_link")
@@ -202,7 +203,7 @@ def _check_score_link(link: Any, code: Any) -> None:
 
 
 def _check_brevity(brevity: Any, n_classifiers: int) -> None:
-    from bayesmargin.models.medlda.brevity import Brevity
+    from bayesmargin.calibration.short_documents import Brevity
 
     require(isinstance(brevity, Brevity), "_link")
     for scores in (brevity.wordless, brevity.shares):

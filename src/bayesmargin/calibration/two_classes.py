@@ -13,8 +13,8 @@ words of new documents are assigned without the pull of labels, and most labels 
 import numpy as np
 from scipy.optimize import minimize
 
+from bayesmargin.calibration.label_chances import Evidence
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.models.medlda.chances import Evidence
 
 # Spread r of the threshold, in margins. Chosen with the worth of shares by log loss on documents of
 # 20 Newsgroups and on drawn corpora, a class having 2% to 30% of them, such that accuracy, too, is
@@ -30,8 +30,8 @@ def fit_two_classes(scores: FloatArray, evidence: Evidence, margin: float) -> tu
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.medlda.chances import Evidence
-    >>> from bayesmargin.models.medlda.two_classes import fit_two_classes
+    >>> from bayesmargin.calibration.label_chances import Evidence
+    >>> from bayesmargin.calibration.two_classes import fit_two_classes
     >>> scores, signs = np.array([[-2.0], [-1.0], [1.0]]), np.array([[-1], [-1], [1]])
     >>> slope, threshold = fit_two_classes(scores, Evidence(signs, np.array([0.3]), 12.0), 1.0)
     >>> (1.0 / (1.0 + np.exp(-slope * (scores.ravel() - threshold)))).round(2)

@@ -7,7 +7,8 @@ gets a probability next to one, though labels may be wrong there, too. The link 
 .. math:: \hat p_y = (1 - \epsilon)\,\frac{p_y^a}{\sum_{y'} p_{y'}^a} + \frac{\epsilon}{L}
 
 with a slope :math:`a` and a floor :math:`\epsilon`, both learned from rows that had no part in the
-draws (:mod:`.held_out`). The order of the classes, and so the predicted one, is that of the rule.
+draws (:mod:`bayesmargin.models.infinite_svc.held_out`). The order of the classes, and so the
+predicted one, is that of the rule.
 Its probabilities are means of some tens of draws, and whether they are :math:`10^{-5}` or
 :math:`10^{-50}` says how few these are: a thousandth of all is shared out evenly before.
 """
@@ -52,7 +53,7 @@ def fit_link(chance: FloatArray, labels: IntArray) -> Link:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.infinite_svc.link import fit_link
+    >>> from bayesmargin.calibration.floored import fit_link
     >>> cautious = np.tile([0.4, 0.6], (1000, 1))  # of which 80% are of the second class
     >>> link = fit_link(cautious, (np.arange(1000) % 5 > 0).astype(int))
     >>> link.apply(cautious)[0].round(2)

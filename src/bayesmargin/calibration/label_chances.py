@@ -18,9 +18,9 @@ mean probability :math:`\bar p_y` of those held out. Slopes and offsets maximise
 out, which is as well as :math:`\bar p_y` is known. The last term, one unit of odds for a margin
 :math:`\ell`, keeps slopes finite where all is separable.
 
-Documents of few words have the log odds of :mod:`.brevity`, and none the shares :math:`\pi_y`. The
-lengths are learned by the likelihood, as for one label a document, and not those of the scores that
-sets are chosen by.
+Documents of few words have the log odds of :mod:`.short_documents`, and none the shares
+:math:`\pi_y`. The lengths are learned by the likelihood, as for one label a document, and not those
+of the scores that sets are chosen by.
 """
 
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
+from bayesmargin.calibration.short_documents import Brevity, fit_brevity
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.medlda.brevity import Brevity, fit_brevity
 
 # Spread of the logarithms of slopes, and documents learned from that one held out stands for:
 # chosen by log loss on training documents of Wikipedia and of 20 Newsgroups and on drawn corpora,
@@ -46,8 +46,8 @@ class LabelChances:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.medlda.brevity import Brevity
-    >>> from bayesmargin.models.medlda.chances import LabelChances
+    >>> from bayesmargin.calibration.short_documents import Brevity
+    >>> from bayesmargin.calibration.label_chances import LabelChances
     >>> brevity = Brevity(np.array([-1.0]), np.array([-3.0]), 4.0, 0.5)
     >>> chances = LabelChances(np.array([2.0]), np.array([-1.0]), brevity)
     >>> chances.probabilities(np.array([[0.0], [1.0]]), np.array([0, 1000])).round(2)
@@ -102,7 +102,7 @@ def fit_odds(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.medlda.chances import Evidence, fit_odds
+    >>> from bayesmargin.calibration.label_chances import Evidence, fit_odds
     >>> scores, signs = np.array([[-2.0], [0.0], [1.0]]), np.array([[-1], [-1], [1]])
     >>> slopes, offsets = fit_odds(scores, Evidence(signs, np.array([0.2]), 12.0), margin=1.0)
     >>> (1.0 / (1.0 + np.exp(-offsets - slopes * scores))).round(2).ravel()

@@ -5,7 +5,7 @@ Probabilities are :math:`\mathrm{softmax}(a s)` for one label of many, and for t
 probable class is the predicted one. The slope :math:`a` maximises the likelihood of documents that
 took no part in training.
 
-Label sets have probabilities of their own (:mod:`.chances`), and to be chosen a threshold
+Label sets have probabilities of their own (:mod:`.label_chances`), and to be chosen a threshold
 :math:`\tau_y` a class. The hinges of a rare class are nearly all on
 its negative side, so that its scores seldom reach those of a common one; its threshold is where as
 large a share of the held-out documents lies above as has the label in training. The labels of the
@@ -14,7 +14,7 @@ sum of micro- and macro-averaged F1. That is another question than how likely a 
 threshold for F1 is at half the F1 that can be reached, so that a predicted label may have a
 probability far below one half.
 
-Documents of few words have scores of their own (:mod:`.brevity`).
+Documents of few words have scores of their own (:mod:`.short_documents`).
 """
 
 from dataclasses import dataclass, replace
@@ -24,9 +24,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, log_softmax, logit, softmax
 
+from bayesmargin.calibration.label_chances import LabelChances
+from bayesmargin.calibration.short_documents import Brevity, fit_brevity, usual_brevity
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.medlda.brevity import Brevity, fit_brevity, usual_brevity
-from bayesmargin.models.medlda.chances import LabelChances
 
 _LARGEST_SLOPE = 1e3
 
@@ -175,7 +175,7 @@ def best_threshold(scores: FloatArray, signs: IntArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.medlda.link import best_threshold
+    >>> from bayesmargin.calibration.slopes import best_threshold
     >>> best_threshold(np.array([[3.0, 1.0], [2.0, 0.0]]), np.array([[1, 1], [1, -1]]))
     0.5
     """

@@ -33,7 +33,7 @@ class Brevity:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesmargin.models.medlda.brevity import Brevity
+    >>> from bayesmargin.calibration.short_documents import Brevity
     >>> brevity = Brevity(np.array([0.0]), np.array([-3.0]), 4.0, 0.5)
     >>> brevity.settle(np.array([[0.0], [5.0], [5.0]]), np.array([0, 2, 1000])).round(2)
     array([[-3.  ],
