@@ -19,7 +19,7 @@ CASES = [
         "run",
     ),
     (InfiniteSVC(n_sweeps=4, random_state=0), infinite_svc, "run_chains"),
-    (DPMNLClassifier(n_sweeps=4, random_state=0), dpmnl, "run_chains"),
+    (DPMNLClassifier(n_sweeps=4, random_state=0), dpmnl, "run_sweeps"),
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.BayesmarginWarning")
 every_model = pytest.mark.parametrize("case", CASES, ids=lambda case: type(case[0]).__name__)
