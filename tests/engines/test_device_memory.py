@@ -6,11 +6,12 @@ import pytest
 jax = pytest.importorskip("jax", reason="the array engine needs JAX, which is not installed")
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.engines import crew, memory
+from bayesmargin.engines import crew, memory, predicting
 from bayesmargin.engines.memory import needed
 from bayesmargin.engines.predicting import spread_of_scores
 from bayesmargin.engines.samplers import ArraySampler
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.models.linear.scores import mean_scores
 from bayesmargin.models.linear.spread import contrast_variance, score_variance
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import sample
@@ -69,16 +70,49 @@ def test_of_draws_that_take_too_much_memory_some_are_kept_and_all_are_counted(mo
     assert some.moments[0].reshape(3, 2) == pytest.approx(centred.mean(axis=0), abs=1e-5)
 
 
-def test_scores_on_a_device_are_known_as_well_as_on_the_host(monkeypatch):
+def draws_of_scores(dtype=np.float32):
     rng = np.random.default_rng(2)
+    weights = (5.0 + rng.standard_normal((30, 3, 5))).astype(dtype)
     X = rng.standard_normal((50, 4)).astype(np.float32)
-    coef = (5.0 + rng.standard_normal((30, 3, 4))).astype(np.float32)
-    intercept = rng.standard_normal((30, 3)).astype(np.float32)
-    leader = rng.integers(0, 3, 50)
+    return X, weights[..., :-1], weights[..., -1], rng.integers(0, 3, 50)
+
+
+@pytest.mark.parametrize("room", [1000, 100], ids=["kept", "in groups"])
+def test_scores_on_a_device_are_known_as_well_as_on_the_host(room, monkeypatch):
+    X, coef, intercept, leader = draws_of_scores()
     truth = score_variance(X, coef, intercept)
     between = contrast_variance(X, coef, intercept, leader)
-    monkeypatch.setattr("bayesmargin.engines.predicting.SCORES", 60)
-    monkeypatch.setattr("bayesmargin.engines.predicting.WEIGHTS", 100)
+    monkeypatch.setattr(predicting, "SCORES", 60)
+    monkeypatch.setattr(predicting, "WEIGHTS", room)
     assert spread_of_scores(X, coef, intercept) == pytest.approx(truth, rel=1e-4)
     found = spread_of_scores(X, coef, intercept, leader)
     assert found == pytest.approx(between, rel=1e-4, abs=1e-5)
+
+
+def test_draws_stay_on_the_device_while_they_live_and_are_as_they_were(monkeypatch):
+    X, coef, intercept, _ = draws_of_scores()
+    monkeypatch.setattr(predicting, "_kept", kept := {})
+    before = spread_of_scores(X, coef, intercept)
+    (first,) = kept.values()
+    spread_of_scores(X[:20], coef[:], intercept[:])
+    (second,) = kept.values()
+    assert second is first
+    coef *= 2.0
+    after = spread_of_scores(X, coef, np.zeros_like(intercept))
+    assert after == pytest.approx(score_variance(X, coef, np.zeros_like(intercept)), rel=1e-4)
+    assert not np.allclose(after, before)
+    monkeypatch.setattr(predicting, "WEIGHTS", coef.size)
+    other = coef.copy()
+    spread_of_scores(X, other, intercept)
+    assert len(kept) == 1  # there is room for one
+    del other
+    assert not kept
+
+
+def test_many_scores_of_rows_in_single_precision_stay_in_it():
+    rng = np.random.default_rng(0)
+    X, coef = rng.standard_normal((40, 7)).astype(np.float32), rng.standard_normal((70, 7))
+    found = mean_scores(X, coef, np.ones(70))
+    assert found.dtype == np.float32
+    assert found == pytest.approx(mean_scores(X.astype(float), coef, np.ones(70)), abs=1e-5)
+    assert mean_scores(X, coef[:3], np.ones(3)).dtype == float

@@ -85,14 +85,18 @@ def _wide(values: Any) -> Any:
 def thermostat_step(
     dynamics: Thermostat, target: Target, layout: Layout, chains: Chains
 ) -> tuple[Chains, Any]:
-    """One step; with it the kinetic temperature between the two halves of the drift."""
+    """One step; with it the kinetic temperature, the mean of those of the two half drifts.
+
+    Noise of the gradient warms the first half, and friction cools the second by as much.
+    """
     half, diffusion = 0.5 * dynamics.step, dynamics.diffusion
     keys = keys_of(chains)
     batch_keys, noise_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
     gradient = estimated_gradient(target, layout, chains.position, batch_keys)
     momentum = chains.momentum - dynamics.step * gradient
     position = chains.position + half * momentum
-    friction = chains.friction + half * (heat(target, layout, momentum) - 1.0)
+    kicked = heat(target, layout, momentum)
+    friction = chains.friction + half * (kicked - 1.0)
     turned = friction * dynamics.step
     steady = jnp.where(jnp.abs(turned) > 1e-4, turned, 1.0)
     variance = jnp.where(
@@ -104,7 +108,8 @@ def thermostat_step(
     warmth = heat(target, layout, momentum)
     position = without_common(target, layout, position + half * momentum)
     friction = friction + half * (warmth - 1.0)
-    return Chains(position, momentum, friction, chains.clock + 1, chains.key), warmth
+    moved = Chains(position, momentum, friction, chains.clock + 1, chains.key)
+    return moved, 0.5 * (kicked + warmth)
 
 
 def leapfrog_step(

@@ -43,7 +43,11 @@ class ArrayDraws(WideDraws):
         return mean, variance + self._common_variance()
 
     def complete(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Weights (chain, draw, weight) with the part that all classes share, drawn exactly."""
+        """Weights (chain, draw, weight) with the part that all classes share, drawn exactly.
+
+        They lie without gaps: chains are joined time and again for predictions.
+        """
+        weights = np.ascontiguousarray(weights)
         if self.whitened.layout.contrasts:
             table = weights.reshape(*weights.shape[:2], self.n_blocks, -1)
             shape = (*table.shape[:2], 1, table.shape[3])

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesmargin.diagnostics.convergence import Diagnostics
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
+from bayesmargin.models.linear.scores import mean_scores
 from bayesmargin.models.linear.spread import score_variance
 from bayesmargin.posterior import Posterior
 from bayesmargin.rows.files import FileRows
@@ -61,7 +62,7 @@ class LinearScores(BaseEstimator):
         return tuple(joint) if return_std else joint[0]
 
     def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
-        scores = X @ np.atleast_2d(self.coef_).T + self.intercept_
+        scores = mean_scores(X, np.atleast_2d(self.coef_), self.intercept_)
         scores = scores[:, 0] if self._n_blocks() == 1 else scores
         return (scores, self._score_sd(X)) if return_std else (scores,)
 

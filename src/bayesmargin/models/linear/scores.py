@@ -7,6 +7,7 @@ import numpy as np
 from bayesmargin.foundation.types import FloatArray
 
 PIECE = 1 << 21  # weights copied at a time
+SINGLE = 64  # scores of a row from which rows in single precision are not copied
 CHUNK = 1 << 22  # scores held at a time when all draws vote
 
 
@@ -32,6 +33,20 @@ def draw_scores(values: Any, coef: FloatArray, intercept: FloatArray) -> FloatAr
         product = (values @ part.T).reshape(values.shape[0], -1, blocks)
         scores[start : start + step] = np.swapaxes(product, 0, 1)
     scores += intercept[:, None, :]
+    return scores
+
+
+def mean_scores(values: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+    """Scores (row, block) under mean weights.
+
+    Where there are many scores of dense rows in single precision, they are computed in it: a copy
+    of the rows in double precision would take longer, and know no more.
+    """
+    dense = isinstance(values, np.ndarray)
+    if dense and values.dtype == np.float32 and len(coef) >= SINGLE:
+        coef, intercept = coef.astype(np.float32), intercept.astype(np.float32)
+    scores: FloatArray = values @ coef.T
+    scores += intercept
     return scores
 
 
