@@ -173,8 +173,11 @@ class MedLDAClassifier(
     def _set_former(self, former: Mapping[str, Any]) -> None:
         """Settings by the names of before: of Langevin steps ``weight_step`` was the square."""
         super()._set_former({name: former[name] for name in former if name != "weight_step"})
-        step, sampler = former.get("weight_step"), sampler_of(self.sampler)
-        if step is None or not isinstance(sampler, SSGRLD):
+        step = former.get("weight_step")
+        if step is None:
+            return
+        sampler = sampler_of(self.sampler)
+        if not isinstance(sampler, SSGRLD):
             return
         require_positive(weight_step=step)
         squared = isinstance(weights_of(sampler.weights), SSGLD)
