@@ -157,6 +157,8 @@ def run_python(program: Program, names: dict, file: str) -> str:
 def run_bash(program: Program) -> str:
     """What a few lines of shell print."""
     screen = {"TERM": "dumb", "TTY_COMPATIBLE": "1"}  # lines as long as a reader's, no colours
+    beside = Path(sys.executable).parent  # the command of this environment, activated or not
+    screen["PATH"] = os.pathsep.join([str(beside), os.environ.get("PATH", os.defpath)])
     done = subprocess.run(
         ["bash", "-e", "-c", program.text], capture_output=True, text=True,
         env={**os.environ, **screen},
