@@ -29,7 +29,12 @@ def table(tmp_path):
 def test_usage(people, tmp_path):
     csv = people.csv
     cases = {
-        ("fit", csv, "--model", "forest"): "choose one of linear, medlda, infinite, dpmnl",
+        (
+            "fit",
+            csv,
+            "--model",
+            "forest",
+        ): "choose one of linear, svr, quantile, medlda, infinite, dpmnl",
         ("fit", csv, "--topics", "5"): "--topics means nothing to --model linear",
         ("fit", csv, "--set", "priors=x"): "did you mean prior?",
         ("fit", csv, "--set", "prior"): "is not NAME=VALUE",

@@ -75,7 +75,7 @@ def test_weights_of_rows_are_routed_through_a_pipeline(two):
     weight = np.where(np.arange(len(y)) % 2, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
         asked = estimator().set_fit_request(sample_weight=True)
-        asked.set_score_request(sample_weight=False)
+        asked.set_score_request(sample_weight=True)
         routed = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asked)
         routed.fit(X, y, sample_weight=weight)
         found = cross_validate(routed, X, y, params={"sample_weight": weight}, cv=3)

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.models.dpmnl import classifier as dpmnl
 from bayesmargin.models.infinite_svc import classifier as infinite_svc
-from bayesmargin.models.linear import classifier as linear_svc
+from bayesmargin.models.linear import training as linear_svc
 from bayesmargin.models.medlda.training import Training
 
 CASES = [

@@ -75,7 +75,7 @@ def test_ctrl_c_after_burn_in_keeps_the_draws():
 
 
 def test_ctrl_c_leaves_out_chains_that_have_hardly_begun():
-    model = InfiniteSVC(n_sweeps=200, n_chains=3, n_draws=20, random_state=0)
+    model = InfiniteSVC(n_sweeps=200, n_chains=3, n_draws=20, n_jobs=1, random_state=0)
     with watching(Impatient(310)), pytest.warns(InterruptedWarning, match="of 1 of 3 chains"):
         model.fit(X, y)
     assert model.n_components_.shape == (1, 100)

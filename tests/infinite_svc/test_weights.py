@@ -137,8 +137,9 @@ def test_the_default_spreads_like_the_exact_sampler_and_a_small_batch_does_not(n
     assert small[-1] < 0.9  # which the thermostat makes up for where it is wide
 
 
-@pytest.mark.parametrize("batch_size", [None, 16])
-@pytest.mark.parametrize("name", ["ssgnht", "gibbs"])
+@pytest.mark.parametrize(
+    ("name", "batch_size"), [("ssgnht", None), ("ssgnht", 16), ("gibbs", None)]
+)
 def test_what_the_classes_share_keeps_its_prior(name, batch_size):
     """No hinge sees the mean of the weight vectors, so it is N(0, 1/3) whatever the rows say."""
     rng = np.random.default_rng(1)

@@ -81,7 +81,8 @@ def test_collapsed_chain_visits_the_enumerated_posterior(n_sweeps, tolerance):
     visits = np.zeros(64)
     powers = 2 ** np.arange(5, -1, -1)
     for _ in range(n_sweeps):
-        chain.sweep()
+        chain.draw_weights()
+        chain.draw_words()
         visits[chain.assigned @ powers] += 1
     assert total_variation(visits / visits.sum(), enumerate_collapsed()) < tolerance
     assert (chain.counts.sum(axis=0) == chain.totals).all()
@@ -126,7 +127,8 @@ def test_collapsed_chain_with_two_labels_uneven_documents_and_an_empty_one():
     visits, sizes = np.zeros(64), np.zeros(30_000)
     powers = 2 ** np.arange(5, -1, -1)
     for t in range(len(sizes)):
-        chain.sweep()
+        chain.draw_weights()
+        chain.draw_words()
         visits[chain.assigned @ powers] += 1
         sizes[t] = (chain.coef**2).sum()
     # Topics have no names: the mirrored law is the same law.
@@ -263,7 +265,8 @@ def test_absorbed_statistics_are_the_enumerated_means():
         precision += np.einsum("s,si,sj,sk->ijk", chances, weight, shares, shares)
         slopes = signs[d] * (COST / 2 + MARGIN * weight)
         linear += np.einsum("s,si,sk->ik", chances, slopes, shares)
-    learner.absorb(documents, signs, np.arange(4))
+    learner.minibatch = (documents, signs, np.arange(4))
+    learner.absorb()
     np.testing.assert_allclose(learner.delta[:, :n_topics] - known, counts, atol=0.02)
     np.testing.assert_allclose(learner.precision - before[0], precision, atol=0.03)
     np.testing.assert_allclose(learner.linear - before[1], linear, atol=0.03)
@@ -274,7 +277,8 @@ def test_absorbing_a_minibatch_adds_its_statistics():
     learner = PassiveAggressive(
         MultiTaskHinge(COST, MARGIN), N_TOPICS, VOCABULARY, 1, ALPHA, BETA, 1.0, rng, n_rounds=2
     )
-    learner.absorb(DOCUMENTS, SIGNS, np.array([0, 1]))
+    learner.minibatch = (DOCUMENTS, SIGNS, np.array([0, 1]))
+    learner.absorb()
     np.testing.assert_allclose(learner.delta.sum(axis=1), [2, 2, 2], rtol=1e-6)
     excess = learner.precision[0] - np.eye(N_TOPICS)
     assert np.linalg.eigvalsh(excess).min() > 0.0

@@ -13,9 +13,11 @@ y = np.repeat(np.arange(4), 40)
 X = rng.poisson(0.2 + 3.0 * np.repeat(np.eye(4), 3, axis=1)[y])
 
 
-def small(**settings):
+def small(sampler="ssgrld", **settings):
+    if sampler != "gibbs":  # which has no minibatches
+        settings["sampler__batch_size"] = 40
     return MedLDAClassifier(
-        n_chains=1, sampler__n_passes=30, sampler__batch_size=40, random_state=0, **settings
+        n_chains=1, sampler=sampler, sampler__n_passes=30, random_state=0, **settings
     )
 
 

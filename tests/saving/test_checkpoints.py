@@ -238,7 +238,7 @@ def test_crashed_fits_that_were_extended_go_on_bit_by_bit(
 def test_a_checkpoint_keeps_the_seed(seed, tmp_path, monkeypatch, always_due):
     X, y = fitted.rows()
     path = tmp_path / "checkpoint"
-    model = DPMNLClassifier(n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3,
+    model = DPMNLClassifier(n_sweeps=30, n_draws=3, sampler__weights__n_leapfrog=3,
                             random_state=seed, checkpoint=path, checkpoint__every=1e-9)  # fmt: skip
     with monkeypatch.context() as patch:
         kill_after(patch, 3)
@@ -257,7 +257,7 @@ def stopped(tmp_path, monkeypatch, always_due):
     """A model whose fit crashed after three checkpoints, its data, and the checkpoint."""
     path = tmp_path / "checkpoint"
     X, y = fitted.rows()
-    model = DPMNLClassifier(n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0,
+    model = DPMNLClassifier(n_sweeps=30, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0,
                             checkpoint=path, checkpoint__every=1e-9)  # fmt: skip
     with monkeypatch.context() as patch:
         kill_after(patch, 3)
@@ -272,17 +272,17 @@ def test_other_data_and_settings_are_refused(stopped):
         model.fit(X + 1e-9, y)
     with pytest.raises(CheckpointError, match="other data"):
         model.fit(X, 1 - y)
-    with pytest.raises(CheckpointError, match=r"n_auxiliary=5 \(now 6\)"):
-        model.set_params(n_auxiliary=6).fit(X, y)
+    with pytest.raises(CheckpointError, match=r"sampler__new_components=None \(now 6\)"):
+        model.set_params(sampler__new_components=6).fit(X, y)
     with pytest.raises(CheckpointError, match="random_state=0"):
-        model.set_params(n_auxiliary=5, random_state=1).fit(X, y)
+        model.set_params(sampler__new_components=None, random_state=1).fit(X, y)
     model.set_params(random_state=0, checkpoint__every=7.0).fit(X, y)
 
 
 def test_a_damaged_newest_is_reported_and_the_older_one_used(stopped):
     model, X, y, path = stopped
     expected = DPMNLClassifier(
-        n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0
+        n_sweeps=30, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0
     ).fit(X, y)
     raw = bytearray((path / NEWEST).read_bytes())
     raw[len(raw) // 2] ^= 4
@@ -324,7 +324,7 @@ def test_another_version_is_refused(stopped, monkeypatch):
 
 def test_a_full_disk_is_a_warning(tmp_path, monkeypatch, always_due):
     X, y = fitted.rows()
-    model = DPMNLClassifier(n_sweeps=6, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0)
+    model = DPMNLClassifier(n_sweeps=30, n_draws=3, sampler__weights__n_leapfrog=3, random_state=0)
     expected = draws_of(model.fit(X, y), X)
 
     def full(*args):

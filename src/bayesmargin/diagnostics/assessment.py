@@ -6,10 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
+from bayesmargin.diagnostics.bars import FEWEST_EFFECTIVE, TOLERATED_BIAS, TOLERATED_RHAT
 from bayesmargin.diagnostics.convergence import (
     ESS_PER_CHAIN,
-    FEWEST_EFFECTIVE,
-    TOLERATED_RHAT,
     Diagnostics,
     by_slices,
     rhat_and_bulk_ess,
@@ -28,7 +27,6 @@ from bayesmargin.foundation.types import FloatArray
 MONITORED = 256  # coordinates whose R-hat and ESS are watched
 FEWEST = 8  # draws a chain below which nothing can be said about convergence
 DRAWS_PER_AXIS = 20  # below which principal axes are those of chance
-TOLERATED_BIAS = 0.1
 TOLERATED_SINGLE_BIAS = 0.25  # in one direction of many, of which chance takes the worst
 TOLERATED_STEP_ERROR = 0.05  # of variances, known beforehand; kinks add as much again
 TOLERATED_SKEWNESS = 0.4  # up to which steps that suit a Gaussian suit both sides of a law

@@ -18,11 +18,6 @@ from scipy.special import ndtri
 from bayesmargin.foundation.types import BoolArray, FloatArray
 
 ESS_PER_CHAIN = 100
-#: The home of what counts as converged, for every model, the report and the command line: the
-#: largest R-hat (of hundreds of values, each with its own sampling error) and the fewest effective
-#: draws that every chain must be worth.
-TOLERATED_RHAT = 1.05
-FEWEST_EFFECTIVE = 10
 SLICE = 32  # coordinates that a thread takes at a time
 
 

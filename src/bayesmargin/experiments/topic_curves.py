@@ -79,14 +79,15 @@ def follow(corpus: Corpus, method: str, cost: float, seed: int, growth: float) -
 
     A look is taken whenever ``growth`` times as many documents were read as at the last one.
     """
+    size = {"sampler__batch_size": min(256, max(16, corpus.X.shape[0] // 20))}
     model = MedLDAClassifier(
         n_topics=corpus.n_topics,
         sampler=method,
         multi_class=corpus.rule,
         C=cost,
         n_chains=1,
-        sampler__batch_size=min(256, max(16, corpus.X.shape[0] // 20)),
         random_state=seed,
+        **({} if method == "gibbs" else size),
     )
     n_passes, looks, following = corpus.passes[method], [], 0.0
     run = TopicRun(model, corpus.X, corpus.y)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmargin.diagnostics.assessment import TOLERATED_BIAS
-from bayesmargin.diagnostics.convergence import FEWEST_EFFECTIVE, TOLERATED_RHAT, Diagnostics
+from bayesmargin.diagnostics.bars import FEWEST_EFFECTIVE, TOLERATED_BIAS, TOLERATED_RHAT
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.report.markup import Markup, join, number, short, tag
 
@@ -64,7 +63,7 @@ class Scale(NamedTuple):
     good: tuple[float, float]
 
 
-def diagnostics_card(found: Diagnostics, n_chains: int = 4) -> str:
+def diagnostics_card(found: Any, n_chains: int = 4) -> str:
     """Each figure of a linear fit on a line, with the range in which it is trusted.
 
     How many draws are enough hangs on the number of chains, of which a usual fit has four.

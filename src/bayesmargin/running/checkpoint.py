@@ -5,7 +5,9 @@ When to write, and which fit may go on from a checkpoint is decided here; Ctrl-C
 the disk.
 """
 
+import contextlib
 import copy
+import json
 import secrets
 import threading
 import time
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.errors import CheckpointError, CheckpointWarning
+from bayesmargin.foundation.settings import PATH
 from bayesmargin.running.interrupts import Interruptible, Stopped
 from bayesmargin.saving.state_folder import NEWEST, PREVIOUS, StateFolder
 
@@ -141,9 +144,9 @@ class Checkpoint(Interruptible):
         mine: dict[str, Any] = self._facts["settings"]
         theirs: dict[str, Any] = document["settings"]
         if mine != theirs:
-            names = [key for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]
             told = ", ".join(
-                f"{key}={theirs.get(key)!s:.60} (now {mine.get(key)!s:.60})" for key in names[:5]
+                f"{path}={before:.60} (now {now:.60})"
+                for path, before, now in _differences(theirs, mine)[:5]
             )
             raise CheckpointError(
                 f"the checkpoint {self.path} belongs to other settings: {told}. Use these, remove "
@@ -169,3 +172,33 @@ class Checkpoint(Interruptible):
                 CheckpointWarning,
                 stacklevel=2,
             )
+
+
+def _differences(before: Any, now: Any, path: str = "") -> list[tuple[str, str, str]]:
+    """Settings that differ, by their paths, with either value; objects are looked into.
+
+    Examples
+    --------
+    >>> from bayesmargin.running.checkpoint import _differences
+    >>> _differences({"step": "0.1", "C": "1"}, {"step": "0.2", "C": "1"})
+    [('step', '0.1', '0.2')]
+    >>> old, new = ('{"object": "Walk", "fields": {"step": %s}}' % step for step in (0.1, 0.2))
+    >>> _differences({"sampler": old}, {"sampler": new})
+    [('sampler__step', '0.1', '0.2')]
+    """
+    before, now = _inside(before), _inside(now)
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return [(path, str(before), str(now))] if before != now else []
+    found = []
+    for key in {**before, **now}:
+        below = f"{path}{PATH}{key}" if path else str(key)
+        found += _differences(before.get(key), now.get(key), below)
+    return found
+
+
+def _inside(value: Any) -> Any:
+    """The fields of an object that was stored as text; other values as they are."""
+    if isinstance(value, str) and value.startswith('{"object"'):
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    return value["fields"] if isinstance(value, dict) and "fields" in value else value

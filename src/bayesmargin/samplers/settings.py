@@ -116,7 +116,10 @@ class StochasticSettings(Sampler):
 
     def mean_scale(self, chains: Sequence[Any]) -> float:
         """Mean over weights of the scale that a preconditioner has learned."""
-        return mean_scale(self.scaling(), [chain.state.moment for chain in chains])
+        scaling = self.scaling()
+        if isinstance(scaling, Unscaled):  # the states of some dynamics learn nothing
+            return 1.0
+        return mean_scale(scaling, [chain.state.moment for chain in chains])
 
     def draw_weights(
         self, step: float, chains: Sequence[Any]

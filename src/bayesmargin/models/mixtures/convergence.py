@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics.convergence import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
+from bayesmargin.diagnostics.bars import FEWEST_EFFECTIVE, TOLERATED_RHAT
+from bayesmargin.diagnostics.convergence import bulk_ess, rhat
 from bayesmargin.errors import ConvergenceWarning, StepSizeWarning
 
 _FEWEST_TO_REPORT = 8

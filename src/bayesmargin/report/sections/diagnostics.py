@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.diagnostics.assessment import FEWEST, TOLERATED_BIAS
-from bayesmargin.diagnostics.convergence import FEWEST_EFFECTIVE, TOLERATED_RHAT, bulk_ess, rhat
+from bayesmargin.diagnostics.assessment import FEWEST
+from bayesmargin.diagnostics.bars import FEWEST_EFFECTIVE, TOLERATED_BIAS, TOLERATED_RHAT
+from bayesmargin.diagnostics.convergence import bulk_ess, rhat
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
 from bayesmargin.report.markup import (
