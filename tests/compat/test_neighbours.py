@@ -95,15 +95,15 @@ def test_columns_are_selected_by_the_weights(two, model):
 
 def test_prediction_sets_of_mapie_cover(wine):
     classification = pytest.importorskip("mapie.classification")
-    X, y = wine
+    X, y = wine[0].to_numpy(), wine[1]
     rng = np.random.default_rng(0)
     order = rng.permutation(len(y))
     rows, conformal = order[: len(y) // 2], order[len(y) // 2 :]
-    fitted = estimator().fit(X.iloc[rows], y[rows])
+    fitted = estimator().fit(X[rows], y[rows])
     sets = classification.SplitConformalClassifier(fitted, confidence_level=0.9, prefit=True)
-    sets.conformalize(X.iloc[conformal], y[conformal])
-    chosen, inside = sets.predict_set(X.iloc[conformal])
-    assert list(chosen) == list(fitted.predict(X.iloc[conformal]))
+    sets.conformalize(X[conformal], y[conformal])
+    chosen, inside = sets.predict_set(X[conformal])
+    assert list(chosen) == list(fitted.predict(X[conformal]))
     place = np.searchsorted(fitted.classes_, y[conformal])
     assert inside[np.arange(len(place)), place, 0].mean() >= 0.9
 
@@ -111,7 +111,8 @@ def test_prediction_sets_of_mapie_cover(wine):
 def test_shap_explains_scores_by_the_weights(two, model):
     shap = pytest.importorskip("shap")
     X = two[0].to_numpy()
-    linear = shap.LinearExplainer((model.coef_[0], model.intercept_[0]), X)
+    background = shap.maskers.Independent(X, max_samples=len(X))
+    linear = shap.LinearExplainer((model.coef_[0], model.intercept_[0]), background)
     values = linear(X[:5]).values
     np.testing.assert_allclose(values, model.coef_[0] * (X[:5] - X.mean(axis=0)), rtol=1e-6)
     asked = shap.Explainer(model.decision_function, X[:30], algorithm="permutation", seed=0)
