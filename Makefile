@@ -31,12 +31,8 @@ test-slow: $(STAMP)  ## the statistical tests that take minutes
 # scikit-learn's checks, files and shell: what other packages can break.
 NEWEST := .venv-new
 NEWEST_STAMP := $(NEWEST)/.installed
-NEWEST_TESTS := tests/compat tests/cli tests/saving tests/tables \
-	tests/linear/test_estimator.py tests/linear/test_robust.py tests/medlda/test_contract.py \
-	tests/regression/test_estimators.py \
-	tests/infinite_svc/test_classifier.py tests/dpmnl/test_dpmnl.py \
-	tests/core/test_compiling.py tests/core/test_diagnostics.py \
-	tests/report/test_report.py tests/report/test_plots.py
+NEWEST_TESTS := tests/compat tests/saving/test_saved_models.py tests/linear/test_estimator.py \
+	tests/core/test_compiling.py tests/core/test_diagnostics.py tests/report/test_report.py
 
 $(NEWEST_STAMP): pyproject.toml
 	rm -rf $(NEWEST)
@@ -44,7 +40,7 @@ $(NEWEST_STAMP): pyproject.toml
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test,neighbours]"
 	touch $@
 
-test-newest: $(NEWEST_STAMP)  ## a quarter of the fast tests on the newest Python and packages
+test-newest: $(NEWEST_STAMP)  ## saving, ArviZ, scikit-learn's checks, reports on the newest Python and packages
 	OPENBLAS_NUM_THREADS=1 $(NEWEST)/bin/python -m pytest -n 2 --dist loadfile -m "not slow" $(NEWEST_TESTS)
 
 lint: $(STAMP)  ## style errors

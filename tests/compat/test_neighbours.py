@@ -108,9 +108,10 @@ def test_prediction_sets_of_mapie_cover(wine):
     assert inside[np.arange(len(place)), place, 0].mean() >= 0.9
 
 
-def test_shap_explains_scores_by_the_weights(two, model):
+def test_shap_explains_scores_by_the_weights(two):
     shap = pytest.importorskip("shap")
     X = two[0].to_numpy()
+    model = estimator().fit(X, two[1])
     background = shap.maskers.Independent(X, max_samples=len(X))
     linear = shap.LinearExplainer((model.coef_[0], model.intercept_[0]), background)
     values = linear(X[:5]).values

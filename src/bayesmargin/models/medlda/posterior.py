@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+from scipy import linalg
 
 from bayesmargin.diagnostics.convergence import rhat
 from bayesmargin.foundation.types import FloatArray
@@ -176,4 +176,5 @@ def stack_coef(posteriors: list[TopicPosterior]) -> FloatArray:
         return posteriors[0].mean_coef()
     # Shares of the models side by side are divided by their number; the weights make up for it.
     blocks = [len(posteriors) * posterior.mean_coef() for posterior in posteriors]
-    return sp.block_diag(blocks).toarray()
+    stacked: FloatArray = linalg.block_diag(*blocks)
+    return stacked
