@@ -44,7 +44,7 @@ def test_ctrl_c_after_burn_in_keeps_the_draws():
 
 def test_ctrl_c_in_the_first_sweep_after_burn_in_leaves_a_model():
     model = DPMNLClassifier(**SETTINGS, sampler__burn_in=20, n_draws=3)
-    with watching(Impatient(21)), pytest.warns(InterruptedWarning, match="after 2"):
+    with watching(Impatient(21)), pytest.warns(InterruptedWarning, match=r"after [2-9]\d of 4000"):
         model.fit(X, y)
     assert len(model._draws) == 1
     assert np.isfinite(model.predict_proba(X)).all()
