@@ -28,14 +28,14 @@ EXPERTS = ((3, 30), (23, 30), (23, 1000))
 
 
 def expert_seconds(weights: int, rows: int, steps: int) -> float:
-    """Processor seconds of one step of the default thermostat, for a component of so many rows."""
+    """Processor seconds of one step of a thermostat, for a component of so many rows."""
     from bayesmargin.foundation.compiling import jit
     from bayesmargin.models.infinite_svc.anchor import refresh_anchor
     from bayesmargin.models.infinite_svc.chain import Settings, start_chain
     from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
-    from bayesmargin.models.infinite_svc.settings import make_method
     from bayesmargin.models.infinite_svc.state import Hinge
     from bayesmargin.models.infinite_svc.weights_sweep import update_experts
+    from bayesmargin.models.infinite_svc.weights_thermostat import Thermostat
 
     @jit
     def run(method: Any, source: Any, mixture: Any, repeats: int) -> None:
@@ -49,7 +49,7 @@ def expert_seconds(weights: int, rows: int, steps: int) -> float:
     hinge = Hinge(1.0, 1.0)
     base = make_base(np.zeros(0), 1.0, 2.0, np.eye(0), 1.0, rows)
     table = make_rows(np.zeros((rows, 0)), design, labels, base, hinge)
-    settings = Settings(hinge, make_method("ssgnht", None, steps, None))
+    settings = Settings(hinge, Thermostat(0.2, steps, 0, 1.0))
     chain = start_chain(rng, table, base, settings, np.zeros(rows, int), 2, 1.0)
     method, source, mixture = settings.method, chain.source, chain.mixture
     run(method, source, mixture, 2)
