@@ -95,8 +95,12 @@ def test_whoever_watches_already_goes_on_watching():
 
 
 def test_the_progress_bar_of_scikit_learn_shows_a_fit_and_a_search(monkeypatch):
-    monkeypatch.setattr("sys.stdout", io.StringIO())
+    screen = io.StringIO()
+    monkeypatch.setattr("sys.stdout", screen)
     bar = sklearn.callback.ProgressBar()
     fitted(bar)
+    assert "DPMNLClassifier - fit" in screen.getvalue()
+    assert "100%" in screen.getvalue()
     X, y = rows()
     GridSearchCV(small(), {"n_draws": [1, 2]}, cv=2).set_callbacks(bar).fit(X, y)
+    assert "GridSearchCV" in screen.getvalue()

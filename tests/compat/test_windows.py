@@ -94,11 +94,16 @@ def test_draws_on_disk_go_with_the_last_who_reads_them(strict, tmp_path, monkeyp
 
 
 def test_folders_that_cannot_be_opened_are_left_unsynced(monkeypatch, tmp_path):
+    asked = []
+
     def refuse(path, flags):
+        asked.append(path)
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "fsync", lambda handle: pytest.fail("there is nothing to sync"))
     files.settle(tmp_path)
+    assert asked == [tmp_path]
 
 
 def test_a_small_alphabet_escapes_what_it_lacks(tmp_path):

@@ -16,7 +16,7 @@ from bayesmargin.targets.coordinates import Rotated, Scaled, Sheared, weights_fr
 from bayesmargin.targets.problem import Problem
 
 
-class Blocks:
+class WhitenedBlocks:
     """Positions in blocks of whitened weights, what these share, and the way there and back."""
 
     def __init__(self, coordinates: Rotated, shared: SharedPart) -> None:
@@ -48,7 +48,7 @@ class SharedChain(Chain):
     once the momentum is told of them.
     """
 
-    blocks: Blocks
+    blocks: WhitenedBlocks
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
@@ -65,11 +65,11 @@ class SharedChain(Chain):
         self.trace[made:] = [np.concatenate(self.trace[made:])]
 
 
-def blocks_of(coordinates: Any, shared: SharedPart | None) -> Blocks | None:
+def blocks_of(coordinates: Any, shared: SharedPart | None) -> WhitenedBlocks | None:
     """Blocks that share something, if the coordinates are such."""
     if shared is None or not isinstance(coordinates, Rotated) or len(coordinates.basis) == 1:
         return None
-    return Blocks(coordinates, shared)
+    return WhitenedBlocks(coordinates, shared)
 
 
 class CommonPart:

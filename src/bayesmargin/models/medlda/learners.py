@@ -1,5 +1,6 @@
 """The three methods behind one interface: learn from a part of the documents, give a draw."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover
 from bayesmargin.running.gibbs import Block, Gibbs, Move, sweep
 
 
-class Learner:
+class Learner(ABC):
     """One set of topics with its classifier: a model of blocks, its chain, and what it has drawn.
 
     In a fit a chain of the runner makes its sweeps, one a minibatch, which :attr:`read` gives it
@@ -53,9 +54,9 @@ class Learner:
         """Draws say it all."""
         return {}
 
+    @abstractmethod
     def draw(self, chain: Any) -> Draw:
         """Topics and weights (copies), and the heat of a thermostat."""
-        raise NotImplementedError
 
     def moving(self, chain: Any) -> dict[str, Any]:
         """What a checkpoint keeps."""
