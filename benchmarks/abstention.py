@@ -1,6 +1,6 @@
 """No answer where the risk is too high: the risk that is left, and whether promises are kept.
 
-    python benchmarks/abstention.py [set ...]
+    python benchmarks/abstention.py [set ...] [--processes 8]
 
 Six sets. Share of errors with four fifths of the rows answered: those whose most probable class is
 likeliest, of one fit to all training rows, beside those to which MAPIE's split-conformal sets (a
@@ -12,6 +12,7 @@ the risk on all further rows, and how many they answer. MAPIE is part of the ext
 """
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from sklearn.model_selection import train_test_split
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.decisions import risk_curve
-from decision_sets import how_many, parts_of, whole_sets
-from options import chosen_sets
+from decision_sets import compile_models, how_many, parts_of, whole_sets
+from options import sets_and_processes
 from reporting import finish
+from workers import spread
 
 NAMES = ("breast_cancer", "digits", "ijcnn1", "higgs", "wine", "digits10")
 ANSWERED = 0.8
@@ -47,41 +49,50 @@ def peers_risk(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndar
 
 def measured(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> list[float]:
     """Risk with all rows answered and with four fifths, and the peer's."""
-    model = BayesianLinearSVC(random_state=0).fit(X, y)
+    warnings.simplefilter("ignore")
+    model = BayesianLinearSVC(n_jobs=1, random_state=0).fit(X, y)
     curve = risk_curve(model.predict_proba(X_test), y_test)
     return [curve.at(1.0), curve.at(ANSWERED), peers_risk(X, y, X_test, y_test)]
 
 
-def promises(X: np.ndarray, y: np.ndarray, risk: float) -> list[float]:
-    """Share of fits that keep the risk, and of rows that they answer."""
-    found = []
+def promise(
+    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, risk: float, seed: int
+) -> tuple[bool, float]:
+    """Whether a fit keeps the risk, and the share of rows that it answers."""
+    warnings.simplefilter("ignore")
+    model = BayesianLinearSVC(n_draws=250, n_jobs=1, random_state=seed).fit(X, y)
+    answers = model.predict_or_abstain(X_test, risk)
+    given = ~answers.mask
+    kept = not given.any() or (answers.compressed() != y_test[given]).mean() <= risk
+    return bool(kept), float(given.mean())
+
+
+def promises(X: np.ndarray, y: np.ndarray, risk: float) -> Iterator[tuple[Any, ...]]:
+    """Arguments of single promises: random rows, other rows, and the risk."""
     for seed in range(SPLITS):
         train, test = train_test_split(
             np.arange(len(y)), train_size=ROWS, test_size=10_000, random_state=seed, stratify=y
         )
-        model = BayesianLinearSVC(n_draws=250, random_state=seed).fit(X[train], y[train])
-        answers = model.predict_or_abstain(X[test], risk)
-        given = ~answers.mask
-        kept = not given.any() or (answers.compressed() != y[test][given]).mean() <= risk
-        found.append((kept, given.mean()))
-    return [float(part) for part in np.mean(found, axis=0)]
+        yield X[train], y[train], X[test], y[test], risk, seed
 
 
 def main() -> None:
-    names = chosen_sets(__doc__, NAMES)
+    names, processes = sets_and_processes(__doc__, NAMES)
     warnings.simplefilter("ignore")
+    compile_models()
     table: list[list[Any]] = []
     bounds = []
     for name, X, y in whole_sets(names):
-        found = [measured(*part) for part in parts_of(X, y, how_many(y, 20, 3))]
+        found = list(spread(measured, parts_of(X, y, how_many(y, 20, 3)), processes))
         every, ours, peers = map(float, np.mean(found, axis=0))
         table.append([name, every, ours, peers, ours <= peers])
         print(*table[-1], flush=True)
         if name in PROMISES:
-            kept, answered = promises(X, y, PROMISES[name])
+            each = promises(X, y, PROMISES[name])
+            kept, answered = np.mean(list(spread(promise, each, processes)), axis=0)
             text = f"{name}: a risk of {PROMISES[name]:g} is kept in 95% of {SPLITS} splits"
             shown = f"in {100 * kept:.1f}%, {100 * answered:.0f}% of rows answered"
-            bounds.append({"bound": text, "measured": shown, "met": kept >= KEPT})
+            bounds.append({"bound": text, "measured": shown, "met": bool(kept >= KEPT)})
             print(bounds[-1], flush=True)
     better = sum(row[4] for row in table)
     text = "with four fifths answered at most MAPIE's risk on every set"

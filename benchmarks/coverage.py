@@ -1,6 +1,7 @@
 """How often 90% intervals of the weights hold the weights that infinitely many rows would give.
 
-    python benchmarks/coverage.py [--samples 400] [--designs 3 22]
+    python benchmarks/coverage.py [--samples 400] [--processes 8]
+    python benchmarks/coverage.py --designs 1-12 ...; ... --designs 13-28 ...; ... --join
 
 24 designs: laws of the rows and labels, numbers of features and rows, and C. From each so many
 samples are drawn and fitted; the intervals are those of ``summary()``, of the posterior as it is
@@ -14,6 +15,7 @@ is the time of the adjustment over that of the rest of a fit with the default dr
 
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,8 @@ from bayesmargin.models.linear import training
 from bayesmargin.posterior import Posterior
 from coverage_designs import DESIGNS, GROUP, Design, grouped, three
 from options import command_line
-from reporting import finish
+from reporting import finish, keep_part, kept_parts
+from workers import add_processes, spread
 
 PRIOR_SCALE = 10.0
 PROMISED = 0.9
@@ -31,6 +34,9 @@ CLOSE, FAR = 0.02, 0.04
 EXCEPTIONS = 2
 COST = 0.1
 DRAWS, TIMED = 250, 3
+HEADER = [
+    "set", "sampled", "robust", "error", "least", "most", "doubtful", "seconds", "cost", "met",
+]  # fmt: skip
 
 
 class Clock:
@@ -61,40 +67,46 @@ def held(posterior: Posterior, truth: np.ndarray, centred: bool) -> np.ndarray:
     return np.asarray((low <= truth) & (truth <= high)).ravel()
 
 
-def measured(design: Design, samples: int) -> list[Any]:
-    """A row of the table."""
-    truth = design.truth()
-    centred = design.law is three and "multi_class" not in design.settings
+def fitted(design: Design, seed: int, **more: Any) -> BayesianLinearSVC:
+    """A fit to a sample."""
     groups = np.arange(design.n_rows) // GROUP if design.law is grouped else None
     settings = dict(C=design.C, prior_scale=PRIOR_SCALE, n_jobs=1, **design.settings)
-    plain, robust, doubtful = [], [], []
-    for seed in range(samples):
-        X, y = design.sample(seed)
-        model = BayesianLinearSVC(n_draws=DRAWS, random_state=seed, **settings)
-        model.fit(X, y, groups=groups)
-        doubtful.append(bool(model.posterior_.adjustment.doubts))
-        plain.append(held(model.posterior_, truth, centred))
-        robust.append(held(model.posterior_.robust(), truth, centred))
-    sure = ~np.array(doubtful) if not all(doubtful) else np.ones(samples, dtype=bool)
-    found = np.array(robust)[sure]
-    cover = float(found.mean())
-    error = float(found.mean(axis=1).std(ddof=1) / np.sqrt(len(found)))
-    each = found.mean(axis=0)
-    seconds, cost = timed(design, groups, settings)
+    model = BayesianLinearSVC(random_state=seed, **settings, **more)
+    return model.fit(*design.sample(seed), groups=groups)
+
+
+def judged(design: Design, truth: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Which weights the intervals of a fit hold, sampled and robust, and whether it doubts them."""
+    warnings.simplefilter("ignore")
+    centred = design.law is three and "multi_class" not in design.settings
+    posterior = fitted(design, seed, n_draws=DRAWS).posterior_
+    assert posterior.adjustment is not None
+    doubtful = bool(posterior.adjustment.doubts)
+    return held(posterior, truth, centred), held(posterior.robust(), truth, centred), doubtful
+
+
+def measured(design: Design, found: list[tuple[np.ndarray, np.ndarray, bool]]) -> list[Any]:
+    """A row of the table."""
+    plain, robust, doubtful = (np.array(part) for part in zip(*found, strict=True))
+    sure = robust if doubtful.all() else robust[~doubtful]
+    cover = float(sure.mean())
+    error = float(sure.mean(axis=1).std(ddof=1) / np.sqrt(len(sure)))
+    each = sure.mean(axis=0)
+    seconds, cost = timed(design)
     return [
-        design.name, float(np.mean(plain)), cover, error, float(each.min()), float(each.max()),
-        float(np.mean(doubtful)), seconds, cost, bool(abs(cover - PROMISED) <= CLOSE),
+        design.name, float(plain.mean()), cover, error, float(each.min()), float(each.max()),
+        float(doubtful.mean()), seconds, cost, bool(abs(cover - PROMISED) <= CLOSE),
     ]  # fmt: skip
 
 
-def timed(design: Design, groups: Any, settings: dict[str, Any]) -> tuple[float, float]:
+def timed(design: Design) -> tuple[float, float]:
     """Seconds of a fit with the default draws, and the share of the adjustment in the rest."""
     clock = Clock()
+    fitted(design, 0, n_draws=DRAWS)
     training.adjust = clock
-    X, y = design.sample(0)
     start = time.perf_counter()
     for seed in range(TIMED):
-        BayesianLinearSVC(random_state=seed, **settings).fit(X, y, groups=groups)
+        fitted(design, seed)
     spent = time.perf_counter() - start
     training.adjust = clock.adjust
     return spent / TIMED, clock.seconds / (spent - clock.seconds)
@@ -103,21 +115,45 @@ def timed(design: Design, groups: Any, settings: dict[str, Any]) -> tuple[float,
 def main() -> None:
     asking = command_line(__doc__)
     asking.add_argument("--samples", type=int, default=400)
-    asking.add_argument("--designs", type=int, nargs="*", help="numbers from 1; all if not given")
+    asking.add_argument("--designs", help="first and last number, as 1-12; all if not given")
+    asking.add_argument("--join", action="store_true", help="put parts together that were run")
+    add_processes(asking)
     chosen = asking.parse_args()
     warnings.simplefilter("ignore")
-    numbers = chosen.designs or range(1, len(DESIGNS) + 1)
+    if chosen.join:
+        order = [design.name for design in DESIGNS]
+        table = sorted(kept_parts("coverage"), key=lambda row: order.index(row[0]))
+        verdict(table, chosen.samples)
+        return
+    first, last = map(int, (chosen.designs or f"1-{len(DESIGNS)}").split("-"))
+    some = DESIGNS[first - 1 : last]
     table = []
-    for number in numbers:
-        table.append(measured(DESIGNS[number - 1], chosen.samples))
-        print(number, *table[-1], flush=True)
+    for design, found in zip(some, samples_of(some, chosen), strict=True):
+        table.append(measured(design, found))
+        print(first + len(table) - 1, *table[-1], flush=True)
+    if chosen.designs:
+        keep_part("coverage", chosen.designs, HEADER, table)
+    else:
+        verdict(table, chosen.samples)
+
+
+def samples_of(designs: list[Design], chosen: Any) -> Iterator[list[Any]]:
+    """What the fits of each design come to."""
+    fitted(designs[0], 0, n_draws=DRAWS)  # machine code is on disk before processes ask for it
+    truths = list(spread(Design.truth, ((design,) for design in designs), chosen.processes))
+    for design, truth in zip(designs, truths, strict=True):
+        each = ((design, truth, seed) for seed in range(chosen.samples))
+        yield list(spread(judged, each, chosen.processes))
+
+
+def verdict(table: list[list[Any]], samples: int) -> None:
     away = [abs(row[2] - PROMISED) for row in table]
     beyond = sum(one > CLOSE for one in away)
     dearest = float(np.median([row[8] for row in table]))
     bounds = [
         {
             "bound": f"robust intervals cover 90 +- 2% in all designs but {EXCEPTIONS}",
-            "measured": f"{beyond} of {len(table)} beyond, {chosen.samples} samples each",
+            "measured": f"{beyond} of {len(table)} beyond, {samples} samples each",
             "met": beyond <= EXCEPTIONS,
         },
         {
@@ -131,10 +167,7 @@ def main() -> None:
             "met": dearest <= COST,
         },
     ]
-    header = [
-        "set", "sampled", "robust", "error", "least", "most", "doubtful", "seconds", "cost", "met",
-    ]  # fmt: skip
-    finish("coverage", header, table, all(bound["met"] for bound in bounds), bounds)
+    finish("coverage", HEADER, table, all(bound["met"] for bound in bounds), bounds)
 
 
 if __name__ == "__main__":

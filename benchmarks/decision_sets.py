@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from bayesmargin import BayesianLinearSVC
 from bayesmargin.datasets import available, fetch_pendigits
 from binary_sets import BINARY_SETS, binary_sets
 
@@ -52,6 +53,14 @@ def parts_of(X: np.ndarray, y: np.ndarray, count: int) -> Iterator[Parts]:
         test = test[:TEST_ROWS]
         scaler = StandardScaler().fit(X[train])
         yield scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
+
+
+def compile_models() -> None:
+    """Have machine code of two and of more classes on disk before processes ask for it."""
+    rng = np.random.default_rng(0)
+    for count in (2, 3):
+        X = rng.standard_normal((60, 3))
+        BayesianLinearSVC(n_draws=10, n_jobs=1).fit(X, np.arange(60) % count)
 
 
 def how_many(y: np.ndarray, small: int, large: int) -> int:

@@ -1,6 +1,6 @@
 """Log loss of ``predict_proba`` where scores are known badly, against a calibrated ``LinearSVC``.
 
-    python benchmarks/doubtful_probabilities.py [set ...]
+    python benchmarks/doubtful_probabilities.py [set ...] [--processes 8]
 
 Two such cases: models of 30, 100 and 300 rows on ordinary test rows, and the same models on test
 rows moved to three times their distance from the mean of the training rows, with their labels. The
@@ -20,8 +20,10 @@ from sklearn.svm import LinearSVC
 
 from bayesmargin import BayesianLinearSVC
 from binary_sets import BINARY_SETS, binary_sets
-from options import chosen_sets
+from decision_sets import compile_models
+from options import sets_and_processes
 from reporting import finish
+from workers import spread
 
 SIZES = (30, 100, 300)
 PARTS = 8
@@ -54,12 +56,13 @@ def part_of(X: np.ndarray, y: np.ndarray, size: int, rng: np.random.Generator) -
 
 def losses(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> np.ndarray:
     """Losses (near, far) of ours, the peer and the constant guess, one after the other."""
+    warnings.simplefilter("ignore")
     centre, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0.0] = 1.0
     near = np.clip((X_test - centre) / scale, -20.0, 20.0)
     X = (X - centre) / scale
     peer = CalibratedClassifierCV(LinearSVC(random_state=0, dual=True, max_iter=20_000), cv=LEAST)
-    models = BayesianLinearSVC(random_state=0).fit(X, y), peer.fit(X, y)
+    models = BayesianLinearSVC(n_jobs=1, random_state=0).fit(X, y), peer.fit(X, y)
     classes, counts = np.unique(y, return_counts=True)
     found = [
         log_loss(y_test, model.predict_proba(rows), labels=classes)
@@ -72,7 +75,8 @@ def losses(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray)
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    names = chosen_sets(__doc__, [*BINARY_SETS, *MORE_CLASSES])
+    compile_models()
+    names, processes = sets_and_processes(__doc__, [*BINARY_SETS, *MORE_CLASSES])
     table = []
     for name, (X, y, X_test, y_test) in sets(names):
         for size in SIZES:
@@ -81,7 +85,8 @@ def main() -> None:
             rng = np.random.default_rng(size)
             chosen = [part_of(X, y, size, rng) for _ in range(PARTS)]
             test = X_test[:TEST_ROWS], y_test[:TEST_ROWS]
-            mean = np.mean([losses(X[part], y[part], *test) for part in chosen], axis=0)
+            each = ((X[part], y[part], *test) for part in chosen)
+            mean = np.mean(list(spread(losses, each, processes)), axis=0)
             table.append([name, size, X.shape[1], *map(float, mean)])
             print(*table[-1], flush=True)
     header = ["set", "rows", "columns", "ours", "calibrated", "ours_far", "calibrated_far", "guess"]

@@ -3,6 +3,8 @@
 import argparse
 from collections.abc import Collection
 
+from workers import add_processes
+
 
 def command_line(description: str | None) -> argparse.ArgumentParser:
     """A parser that shows the docstring of a benchmark as it is written."""
@@ -36,3 +38,12 @@ def chosen_sets(description: str | None, known: Collection[str]) -> list[str]:
     add_sets(asking, known)
     sets: list[str] = asking.parse_args().sets
     return sets
+
+
+def sets_and_processes(description: str | None, known: Collection[str]) -> tuple[list[str], int]:
+    """Names of data sets, and processes that share the work."""
+    asking = command_line(description)
+    add_sets(asking, known)
+    add_processes(asking)
+    chosen = asking.parse_args()
+    return chosen.sets, chosen.processes

@@ -1,6 +1,6 @@
 """Sets of classes that should hold the true one in 90% of rows: ours beside MAPIE's.
 
-    python benchmarks/prediction_sets.py [set ...]
+    python benchmarks/prediction_sets.py [set ...] [--processes 8]
 
 ``predict_set(X, 0.9, empty=True)`` of one fit, beside MAPIE's cross-conformal sets (five folds,
 least ambiguous sets) around a logistic regression, on the same random parts of ten sets: 30 of
@@ -16,9 +16,10 @@ from mapie.classification import CrossConformalClassifier
 from sklearn.linear_model import LogisticRegression
 
 from bayesmargin import BayesianLinearSVC
-from decision_sets import NAMES, how_many, parts_of, whole_sets
-from options import chosen_sets
+from decision_sets import NAMES, compile_models, how_many, parts_of, whole_sets
+from options import sets_and_processes
 from reporting import finish
+from workers import spread
 
 COVERAGE, CLOSE = 0.9, 0.01
 
@@ -30,7 +31,8 @@ def coverage_and_size(sets: np.ndarray, label: np.ndarray) -> tuple[float, float
 
 def measured(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> list[float]:
     """Coverage and size of ours and of MAPIE's."""
-    ours = BayesianLinearSVC(random_state=0).fit(X, y)
+    warnings.simplefilter("ignore")
+    ours = BayesianLinearSVC(n_jobs=1, random_state=0).fit(X, y)
     sets = ours.predict_set(X_test, COVERAGE, empty=True)
     peer = CrossConformalClassifier(
         LogisticRegression(max_iter=2000), confidence_level=COVERAGE, cv=5, random_state=0
@@ -40,11 +42,13 @@ def measured(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarra
 
 
 def main() -> None:
-    names = chosen_sets(__doc__, NAMES)
+    names, processes = sets_and_processes(__doc__, NAMES)
     warnings.simplefilter("ignore")
+    compile_models()
     table: list[list[Any]] = []
     for name, X, y in whole_sets(names):
-        found = np.array([measured(*part) for part in parts_of(X, y, how_many(y, 30, 3))])
+        parts = parts_of(X, y, how_many(y, 30, 3))
+        found = np.array(list(spread(measured, parts, processes)))
         cover, size, peers_cover, peers_size = map(float, found.mean(axis=0))
         error = float(found[:, 0].std(ddof=1) / np.sqrt(len(found)))
         close = abs(cover - COVERAGE) <= CLOSE

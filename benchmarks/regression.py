@@ -1,6 +1,6 @@
 """Support vector regression: exactness, the mode, time, and intervals that hold new values.
 
-    python benchmarks/regression.py
+    python benchmarks/regression.py [--processes 8]
 
 * The posterior of the tube and of a quantile against augmentation Gibbs on three sets: mean error
   in posterior standard deviations and the ratio of variances, over all weights. Both runs have a
@@ -24,11 +24,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
 
 from bayesmargin import BayesianLinearSVR, BayesianQuantileRegressor
-from options import no_options
+from options import command_line
 from reporting import finish
+from workers import add_processes, spread
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
-NEW = 1000  # values, about, that the shares of a set are measured with, at least
+THREADS = 2  # both have, where seconds are compared
+NEW = 10_000  # values, about, that the shares of a set are measured with, at least
 
 
 def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -54,18 +56,18 @@ def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def exactness(name: str, X: np.ndarray, y: np.ndarray) -> list[list[object]]:
     """The default sampler against the exact one."""
-    rows = []
+    rows: list[list[object]] = []
     for model in (BayesianLinearSVR(C="auto"), BayesianQuantileRegressor(0.8, C="auto")):
-        model.set_params(random_state=0, n_draws=4000).fit(X, y)
+        model.set_params(random_state=0, n_draws=4000, n_jobs=1).fit(X, y)
         exact = type(model)(**{**model.get_params(), "sampler": "gibbs", "random_state": 1})
         exact.fit(X, y)
         first, second = (
             np.column_stack([m.posterior_.flat("coef"), m.posterior_.flat("intercept")])
             for m in (model, exact)
         )
-        spread = second.std(axis=0)
-        error = np.sqrt(np.mean(((first.mean(axis=0) - second.mean(axis=0)) / spread) ** 2))
-        ratio = float(np.mean((first.std(axis=0) / spread) ** 2))
+        deviation = second.std(axis=0)
+        error = np.sqrt(np.mean(((first.mean(axis=0) - second.mean(axis=0)) / deviation) ** 2))
+        ratio = float(np.mean((first.std(axis=0) / deviation) ** 2))
         word = type(model).__name__
         rows.append([name, f"{word} against Gibbs: mean error (sd)", error, 0.05, error <= 0.05])
         rows.append([name, f"{word}: variance ratio", ratio, 0.03, abs(ratio - 1.0) <= 0.03])
@@ -87,11 +89,11 @@ def speed() -> list[object]:
     y = X @ rng.standard_normal(20) + rng.standard_t(4, size=len(X))
     BayesianLinearSVR(C="auto", n_draws=50, random_state=0).fit(X[:1000], y[:1000])  # compiles
     began = time.perf_counter()
-    BayesianLinearSVR(C="auto", random_state=0).fit(X, y)
+    BayesianLinearSVR(C="auto", n_jobs=THREADS, random_state=0).fit(X, y)
     ours = time.perf_counter() - began
     grid = {"C": [0.1, 1.0, 10.0], "epsilon": [0.0, 0.3, 1.0]}
     began = time.perf_counter()
-    GridSearchCV(LinearSVR(), grid, cv=3).fit(X, y)
+    GridSearchCV(LinearSVR(), grid, cv=3, n_jobs=THREADS).fit(X, y)
     theirs = time.perf_counter() - began
     what = f"100,000 x 20: {ours:.1f} s over LinearSVR with its search, {theirs:.1f} s"
     return ["drawn", what, ours / theirs, 5.0, ours / theirs <= 5.0]
@@ -114,53 +116,59 @@ def conformalised(
     return np.column_stack([ends[0] - score[place], ends[1] + score[place]])
 
 
-def intervals(name: str, X: np.ndarray, y: np.ndarray) -> list[list[object]]:
+def half(X: np.ndarray, y: np.ndarray, turn: int) -> np.ndarray:
+    """Shares and widths (way, which of both, level) of a random half, from the other."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([1, turn])
+    order = rng.permutation(len(y))
+    train, test = order[: len(y) // 2], order[len(y) // 2 :]
+    settings = {"C": "auto", "n_draws": 300, "n_chains": 2, "n_jobs": 1, "random_state": turn}
+    tube = BayesianLinearSVR(**settings).fit(X[train], y[train])
+    three = BayesianQuantileRegressor([0.05, 0.5, 0.95], **settings).fit(X[train], y[train])
+    ways = (
+        lambda level: tube.predict_interval(X[test], level),
+        lambda level: three.predict_interval(X[test], level),
+        lambda level: conformalised(X[train], y[train], X[test], level, rng),
+    )
+    found = []
+    for way in ways:
+        ends, truth = [way(level) for level in LEVELS], y[test]
+        inside = [np.mean((e[:, 0] <= truth) & (truth <= e[:, 1])) for e in ends]
+        found.append([inside, [np.mean(e[:, 1] - e[:, 0]) for e in ends]])
+    return np.array(found)
+
+
+def intervals(name: str, X: np.ndarray, y: np.ndarray, processes: int) -> list[list[object]]:
     """Shares and widths over random halves."""
-    rng = np.random.default_rng(1)
-    models = {
-        "tube": BayesianLinearSVR(C="auto", n_draws=300, n_chains=2),
-        "three quantiles": BayesianQuantileRegressor(
-            [0.05, 0.5, 0.95], C="auto", n_draws=300, n_chains=2
-        ),
-    }
-    inside: dict[str, list] = {word: [] for word in (*models, "conformalised")}
-    width: dict[str, list] = {word: [] for word in inside}
-    for turn in range(max(10, 2 * NEW // len(y))):
-        order = rng.permutation(len(y))
-        train, test = order[: len(y) // 2], order[len(y) // 2 :]
-        for model in models.values():
-            model.set_params(random_state=turn).fit(X[train], y[train])
-        for word in inside:
-            ends = [
-                conformalised(X[train], y[train], X[test], level, rng)
-                if word == "conformalised"
-                else models[word].predict_interval(X[test], level)
-                for level in LEVELS
-            ]
-            truth = y[test]
-            inside[word].append([np.mean((e[:, 0] <= truth) & (truth <= e[:, 1])) for e in ends])
-            width[word].append([np.mean(e[:, 1] - e[:, 0]) for e in ends])
-    rows = []
-    beside = np.mean(width["conformalised"], axis=0)
-    for word in inside:
-        share = np.mean(inside[word], axis=0)
+    each = ((X, y, turn) for turn in range(max(10, 2 * NEW // len(y))))
+    found = np.array(list(spread(half, each, processes)))
+    mean = found.mean(axis=0)
+    rows: list[list[object]] = []
+    for k, word in enumerate(("tube", "three quantiles", "conformalised")):
+        share = mean[k, 0]
         worst = float(np.abs(share - LEVELS).max())
         shown = ", ".join(f"{100 * value:.1f}" for value in share)
-        relative = np.mean(width[word], axis=0)[2] / beside[2]
+        relative = mean[k, 1, 2] / mean[2, 1, 2]
         what = f"{word}: {shown}% of 50, 80, 90, 95; width at 90% over conformalised {relative:.2f}"
         rows.append([name, what, worst, 0.01, word == "conformalised" or worst <= 0.01])
     return rows
 
 
 if __name__ == "__main__":
-    no_options(__doc__)
+    parser = command_line(__doc__)
+    add_processes(parser)
+    processes = parser.parse_args().processes
     warnings.simplefilter("ignore")
     there = sets()
     table = [mode(*there["diabetes"]), speed()]
-    for name in ("diabetes", "friedman", "heavy_tails"):
-        table += exactness(name, *there[name])
+    print(*table, sep="\n", flush=True)
+    exact = ((name, *there[name]) for name in ("diabetes", "friedman", "heavy_tails"))
+    for rows in spread(exactness, exact, processes):
+        table += rows
+        print(*rows, sep="\n", flush=True)
     for name, data in there.items():
-        table += intervals(name, *data)
-        print(name, "done", flush=True)
+        rows = intervals(name, *data, processes)
+        table += rows
+        print(*rows, sep="\n", flush=True)
     header = ["data", "what", "figure", "allowed", "met"]
     finish("regression", header, table, all(row[-1] for row in table))

@@ -10,6 +10,20 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 
 
+def keep_part(name: str, part: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print and keep some rows of a table whose other rows come from other runs."""
+    print_table(header, rows)
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps({"header": list(header), "rows": list(rows)}, indent=1, default=float)
+    (RESULTS / f"{name}_part_{part}.json").write_text(text + "\n")
+
+
+def kept_parts(name: str) -> list[list[Any]]:
+    """Rows of all parts, which ``finish`` makes one file of."""
+    files = RESULTS.glob(f"{name}_part_*.json")
+    return [row for file in files for row in json.loads(file.read_text())["rows"]]
+
+
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Columns wide enough for their longest entry."""
     text = [[_shown(cell) for cell in row] for row in [header, *rows]]
