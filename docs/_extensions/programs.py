@@ -34,11 +34,6 @@ ROOT = DOCS.parent
 KEPT = DOCS / "printed"
 KINDS = ("python", "bash")
 LONGEST = 1800  # seconds
-# Pages whose output is not yet kept.
-WAITING = frozenset(
-    f"docs/{page}.md"
-    for page in ("guides/infinite_svm",)
-)  # fmt: skip
 COLOURS = 96  # of a picture: a chart needs no more, and a page with pictures stays light
 
 FENCE = re.compile(
@@ -61,8 +56,6 @@ class Program(NamedTuple):
 def programs_of(page: Path) -> list[Program]:
     """Programs of a page in their order, each with the picture that follows it."""
     found: list[Program] = []
-    if page.resolve().relative_to(ROOT).as_posix() in WAITING:
-        return found
     for match in FENCE.finditer(page.read_text(encoding="utf-8")):
         if match["picture"]:
             if found and found[-1].picture is None:
