@@ -18,7 +18,7 @@ CASES = [
         Training,
         "run",
     ),
-    (InfiniteSVC(n_sweeps=4, random_state=0), infinite_svc, "run_chains"),
+    (InfiniteSVC(n_sweeps=4, random_state=0), infinite_svc, "run_sweeps"),
     (DPMNLClassifier(n_sweeps=4, random_state=0), dpmnl, "run_sweeps"),
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmargin.errors.BayesmarginWarning")

@@ -140,9 +140,9 @@ def test_a_column_that_was_constant_is_ignored_in_new_rows(kind):
 
 
 def test_all_cores_are_no_more_threads_than_cores(monkeypatch):
-    asked, run = [], classifier.run_chains
+    asked, run = [], classifier.run_sweeps
     monkeypatch.setattr(
-        classifier, "run_chains", lambda *given: asked.append(given[-1]) or run(*given)
+        classifier, "run_sweeps", lambda *given: asked.append(given[2]) or run(*given)
     )
     X, y = make_moons(60, noise=0.2, random_state=0)
     InfiniteSVC(**QUICK).set_params(n_chains=9, n_jobs=-1).fit(X, y)

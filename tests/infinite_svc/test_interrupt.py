@@ -12,6 +12,7 @@ from bayesmargin.calibration.floored import Link
 from bayesmargin.errors import InterruptedWarning
 from bayesmargin.foundation.threads import run_chains
 from bayesmargin.models.infinite_svc import InfiniteSVC
+from bayesmargin.running import rounds
 from bayesmargin.running.progress import Silence, watching
 
 X, y = make_moons(200, noise=0.2, random_state=0)
@@ -74,11 +75,13 @@ def test_ctrl_c_after_burn_in_keeps_the_draws():
     np.testing.assert_array_equal(model.n_components_[0, :kept], whole.n_components_[0, :kept])
 
 
-def test_ctrl_c_leaves_out_chains_that_have_hardly_begun():
-    model = InfiniteSVC(n_sweeps=200, n_chains=3, n_draws=20, n_jobs=1, random_state=0)
-    with watching(Impatient(310)), pytest.warns(InterruptedWarning, match="of 1 of 3 chains"):
+def test_ctrl_c_finds_all_chains_as_far_as_each_other(monkeypatch):
+    monkeypatch.setattr(rounds, "ROUND_SECONDS", 1e-9)
+    model = InfiniteSVC(n_sweeps=200, n_chains=3, n_draws=20, random_state=0)
+    with watching(Impatient(150)), pytest.warns(InterruptedWarning, match="150 of 200 sweeps"):
         model.fit(X, y)
-    assert model.n_components_.shape == (1, 100)
+    assert model.n_components_.shape == (3, 50)
+    assert len(model._draws) == len(model._labels) == 3 * 10
 
 
 def test_an_error_of_one_chain_stops_the_others():

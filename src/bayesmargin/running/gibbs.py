@@ -150,7 +150,8 @@ class Gibbs:
     ) -> None:
         self.model, self.burn_in, self.keep = model, burn_in, frozenset(map(int, keep))
         self.most = most
-        self._rng, self.state = rng, None
+        self._rng = rng
+        self.state: Any = None
         self.sweeps = 0
         self.draws: list[Any] = []
         self.traces: dict[str, list[float]] = {}

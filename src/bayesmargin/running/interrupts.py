@@ -58,7 +58,7 @@ class Interruptible:
             signal.signal(signal.SIGINT, before)
 
 
-def warn_of_interrupt(done: int, planned: int, unit: str, of: str = "", depth: int = 1) -> None:
+def warn_of_interrupt(done: int, planned: int, unit: str, depth: int = 1) -> None:
     """Warn that Ctrl-C has cut a fit short; ``depth`` functions lie between it and its caller.
 
     Examples
@@ -74,7 +74,7 @@ again for a full run
     """
     warnings.warn(
         f"sampling was interrupted after {done} of {planned} {unit}; the model holds the draws "
-        f"made so far{of}: fit again for a full run",
+        f"made so far: fit again for a full run",
         InterruptedWarning,
         stacklevel=2 + depth,
     )

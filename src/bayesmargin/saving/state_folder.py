@@ -20,7 +20,7 @@ from bayesmargin.saving.codec import Decoder, Encoder, whole
 from bayesmargin.saving.files import hashing, sealed, settle, unsealed
 from bayesmargin.saving.parts import read_parts, write_part
 
-FORMAT = 2
+FORMAT = 3
 NEWEST, PREVIOUS, DRAFT = "newest.json", "previous.json", "draft.json"
 
 Stored = dict[int, tuple[np.ndarray, dict[str, Any]]]  #: by id, arrays and where they lie

@@ -1,9 +1,8 @@
-"""One chain: its state, how it starts, and one sweep at a time, so that it can stop anywhere."""
+"""One chain: its state, how it starts, and the blocks of a sweep."""
 
 import dataclasses
 import functools
 import math
-import time
 from concurrent.futures import Executor
 from typing import Any
 
@@ -40,6 +39,7 @@ from bayesmargin.models.infinite_svc.weighing import make_work
 from bayesmargin.models.infinite_svc.weights_augmentation import Augmentation
 from bayesmargin.models.infinite_svc.weights_hamiltonian import Hamiltonian
 from bayesmargin.models.infinite_svc.weights_sweep import EXACT_METHODS, update_experts
+from bayesmargin.running.gibbs import Move, sweep
 
 _FIT_EVERY = 5  # sweeps after which experts are fitted to two components that might be one
 _WARM_PASSES = 5  # of augmentation, with which experts start
@@ -76,10 +76,7 @@ class Chain:
     sweeps: int = 0
     moved: int = 0
     experts: float = math.nan  #: see :mod:`.stein`, after the last sweep over the rows
-    seconds: dict[str, float] = dataclasses.field(
-        default_factory=lambda: {"assignments": 0.0, "weights": 0.0, "split_merge": 0.0}
-    )
-
+    elsewhere: float = 0.0  #: processor time of sweeps over the rows in the threads of ``pool``
     pool: Executor | None = None  #: threads for groups of components; None: one after another
     _call: DirectCaller = dataclasses.field(default_factory=DirectCaller, repr=False)
 
@@ -120,20 +117,34 @@ class Chain:
         return self.rng if isinstance(self.settings.method, EXACT_METHODS) else self.stream
 
     def sweep(self, learning: bool = False) -> None:
-        """Move the assignments, the components, the concentration and the weights once.
+        """Move the assignments, the components, the concentration and the weights once."""
+        sweep(BLOCKS, self, learning)
 
-        While it is ``learning`` the chain finds out about metrics, and has no law of its own.
-        """
-        start = time.thread_time()
-        self.components.learning[0] = learning
+    def visit_rows(self) -> None:
+        """Move the assignments of all rows."""
         self.moved = self._sweep_assignments()
         self.experts = stein_ratio(self.mixture)
         self.sweeps += 1
         if self.sweeps % _REBUILD_EVERY == 0:
             features = np.empty(self.components.form.shape[1])
             recompute(self.components, self.base, self.rows, self.assignment.slot, features)
-        middle = time.thread_time()
-        self._split_merge()
+
+    def split_and_merge(self) -> None:
+        """Propose splits and merges."""
+        for _ in range(self.settings.proposals):
+            self._make_room()
+            self._call(
+                split_merge,
+                self.rng,
+                self.mixture,
+                self.sides,
+                self.concentration,
+                self.settings.scans,
+                self._scratch,
+            )
+
+    def draw_concentration(self) -> None:
+        """Draw the concentration, where it has a prior."""
         if self.settings.prior is not None:
             self.concentration = draw_concentration(
                 self.rng,
@@ -142,24 +153,20 @@ class Chain:
                 len(self.rows.labels),
                 *self.settings.prior,
             )
-        later = time.thread_time()
+
+    def move_experts(self) -> None:
+        """Move the weights of all components."""
         self._call(update_experts, self.settings.method, self.source, self.mixture)
-        end = time.thread_time()
-        self.seconds["assignments"] += middle - start
-        self.seconds["split_merge"] += later - middle
-        self.seconds["weights"] += end - later
 
     def join(self, caution: float) -> int:
         """Join components where one is more probable than two; see :mod:`.joining`.
 
         Experts are fitted for it now and then, and again as long as that joins some.
         """
-        start = time.thread_time()
         joined = self._join(caution, False)
         if self.sweeps % _FIT_EVERY == 0:
             while found := self._join(caution, True):
                 joined += found
-        self.seconds["split_merge"] += time.thread_time() - start
         return joined
 
     def _join(self, caution: float, fit: bool) -> int:
@@ -193,14 +200,14 @@ class Chain:
     def _sweep_groups(self) -> int:
         """The same by groups of components, side by side in the threads of ``pool``."""
         begin_groups(self.mixture)
-        sweep = GroupedSweep(self.rng, self.mixture, self.visits, self.settings.groups)
+        grouped = GroupedSweep(self.rng, self.mixture, self.visits, self.settings.groups)
         moved, scheme = 0, self.settings.scheme
-        while not sweep.done:
+        while not grouped.done:
             state = (self.mixture, self.concentration, scheme, self.empty)
-            moved += sweep.go_on(self._call, *state, self.pool)
-            self._make_room(wanted=not sweep.done)
+            moved += grouped.go_on(self._call, *state, self.pool)
+            self._make_room(wanted=not grouped.done)
         group_members(self.assignment)
-        self.seconds["assignments"] += sweep.seconds
+        self.elsewhere += grouped.seconds
         return moved
 
     def _make_room(self, wanted: bool = False) -> None:
@@ -213,18 +220,24 @@ class Chain:
         """Room for proposals about any rows, no part of the state."""
         return make_scratch(len(self.rows.labels), self.components.form.shape[1])
 
-    def _split_merge(self) -> None:
-        for _ in range(self.settings.proposals):
-            self._make_room()
-            self._call(
-                split_merge,
-                self.rng,
-                self.mixture,
-                self.sides,
-                self.concentration,
-                self.settings.scans,
-                self._scratch,
-            )
+
+class Assignments:
+    """Components of the rows."""
+
+    name = "assignments"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """Visit every row; while it is learning the chain finds out about metrics."""
+        chain.components.learning[0] = learning
+        chain.visit_rows()
+
+
+BLOCKS = (
+    Assignments(),
+    Move("split_merge", Chain.split_and_merge),
+    Move("split_merge", Chain.draw_concentration),
+    Move("weights", Chain.move_experts),
+)
 
 
 def start_chain(

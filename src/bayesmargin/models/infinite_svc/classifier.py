@@ -1,7 +1,6 @@
 r"""The infinite SVM with the interface of scikit-learn."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,19 +8,20 @@ import numpy as np
 from bayesmargin.calibration.floored import learn_link
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
-from bayesmargin.foundation.threads import n_threads, pool_for, run_chains
+from bayesmargin.foundation.threads import n_threads, pool_for
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.infinite_svc.answers import InfiniteSVCAnswers
 from bayesmargin.models.infinite_svc.components import components_of
-from bayesmargin.models.infinite_svc.fitting import Problem, make_problem, run_chain
+from bayesmargin.models.infinite_svc.fitting import Problem, make_problem
+from bayesmargin.models.infinite_svc.model import End, end_chains, make_chains
 from bayesmargin.models.infinite_svc.settings import CALIBRATED, check_settings, sampler_of_experts
-from bayesmargin.models.infinite_svc.trace import Recorder, summarise, usable
+from bayesmargin.models.infinite_svc.trace import summarise
 from bayesmargin.models.infinite_svc.watching import SweepDisplay
 from bayesmargin.models.mixtures.convergence import warn_if_unsettled
 from bayesmargin.models.watching import watched
+from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for
-from bayesmargin.saving.book import ChainBook
 
 
 class InfiniteSVC(InfiniteSVCAnswers):
@@ -198,41 +198,39 @@ class InfiniteSVC(InfiniteSVCAnswers):
             with self._checkpointing(X, y) as checkpoint:
                 *generators, shared = spawn_generators(checkpoint.random_state, self.n_chains + 1)
                 problem = make_problem(plan, X, labels, shared)
-                pages = ChainBook(checkpoint, self.n_chains).pages
                 parts = plan.groups * self.n_chains if plan.groups > 1 else 1
                 threads = pool_for(parts, self.n_jobs)
                 with progress_for(self.verbose) as progress, threads as pool:
+                    chains = make_chains(problem, generators, pool)
                     rows = watched(self.classes_)
-                    show = SweepDisplay(progress, problem, self.n_chains, rows, self.prediction)
-                    run = partial(run_chain, problem, after_sweep=show, pool=pool)
-                    jobs = zip(generators, pages, strict=True)
-                    runs, interrupted = run_chains(run, jobs, workers)
-                recorders = [run[0] for run in runs]
-                recorders = usable(recorders) if interrupted else recorders
-                if interrupted and (checkpoint.active or not recorders):
+                    show = SweepDisplay(progress, problem, chains, rows, self.prediction)
+                    n_sweeps = problem.n_sweeps
+                    cut_short = run_sweeps(chains, n_sweeps, workers, checkpoint, show)
+                    ends, interrupted = end_chains(problem, chains, workers, cut_short)
+                if interrupted and checkpoint.active:
                     raise KeyboardInterrupt
-                self._keep(problem, recorders, [run[1] for run in runs])
-        sweeps = problem.burn_in + self.n_components_.shape[1]
+                self._keep(problem, chains, ends)
         if interrupted:
             self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            few = len(recorders) < self.n_chains
-            of = f" of {len(recorders)} of {self.n_chains} chains" if few else ""
-            warn_of_interrupt(sweeps, problem.n_sweeps, "sweeps", of)
+            warn_of_interrupt(chains[0].sweeps, problem.n_sweeps, "sweeps")
             return self
         remedy = "increase n_sweeps" if plan.joining == "eager" else "joining='eager' joins them"
         warn_if_unsettled(self.diagnostics_, self.n_components_.shape[1], remedy)
         return self
 
-    def _keep(self, problem: Problem, recorders: list[Recorder], seconds: list[Any]) -> None:
-        kept = slice(problem.burn_in, min(len(recorder.components) for recorder in recorders))
+    def _keep(self, problem: Problem, chains: list[Gibbs], ends: list[End]) -> None:
+        """Take over the draws of chains, what their traces say, and what their ends do."""
+        kept = [one for chain in chains for one in chain.draws]
         self._problem = problem.without_rows()
-        self._draws = [draw for recorder in recorders for draw in recorder.draws]
-        self._labels = [labels[problem.inverse] for r in recorders for labels in r.labels]
-        self.n_components_ = np.array([r.components[kept] for r in recorders])
-        self.concentration_ = np.array([r.concentration[kept] for r in recorders])
-        self.timings_ = {name: sum(s[name] for s in seconds) for name in seconds[0]}
+        self._draws = [draw for draw, _ in kept]
+        self._labels = [slots[problem.inverse] for _, slots in kept if slots is not None]
+        self.n_components_ = np.array([chain.kept("components") for chain in chains]).astype(int)
+        self.concentration_ = np.array([chain.kept("concentration") for chain in chains])
+        names = ("start", "assignments", "weights", "split_merge", "calibration")
+        self.timings_ = {name: sum(chain.seconds[name] for chain in chains) for name in names}
         self.timings_["start"] += problem.seconds
-        self.diagnostics_ = summarise(recorders, kept)
+        self.timings_["assignments"] += sum(chain.state.elsewhere for chain in chains)
+        self.diagnostics_ = summarise(chains, max(end.joining for end in ends))
         self.link_ = None
         if problem.folds is not None:
-            self.link_ = learn_link([r.held_out for r in recorders], problem.labels_in_folds)
+            self.link_ = learn_link([end.held_out for end in ends], problem.labels_in_folds)

@@ -1,23 +1,15 @@
-"""Between the estimator and the chains: what is prepared once, and how one chain is run."""
+"""Between the estimator and the chains: what is prepared once."""
 
 import dataclasses
 import time
-from collections.abc import Callable
-from concurrent.futures import Executor
-from functools import partial
-from threading import Event
 from typing import Any
 
 import numpy as np
 
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.infinite_svc.chain import (
-    Chain,
-    Settings,
-    start_chain,
-)
+from bayesmargin.models.infinite_svc.chain import Settings
 from bayesmargin.models.infinite_svc.columns import columns_of_gaussians, views
-from bayesmargin.models.infinite_svc.held_out import make_folds, predict_held_out
+from bayesmargin.models.infinite_svc.held_out import make_folds
 from bayesmargin.models.infinite_svc.preparation import make_base, make_rows
 from bayesmargin.models.infinite_svc.settings import (
     CALIBRATED,
@@ -31,25 +23,17 @@ from bayesmargin.models.infinite_svc.state import (
     Base,
     Hinge,
     Rows,
-    empty_components,
 )
-from bayesmargin.models.infinite_svc.trace import Recorder
-from bayesmargin.models.mixtures.classifier import check_sweeps, cluster_count, kept_sweeps
+from bayesmargin.models.mixtures.classifier import check_sweeps, cluster_count
 from bayesmargin.models.mixtures.start import (
     Scaling,
     first_partition,
     fit_scaling,
     within_variance,
 )
-from bayesmargin.saving.book import Page
 
 _FIRST_SWEEPS = 10
 _CONCENTRATION_PRIOR = (1.0, 1.0)
-# What a chain changes; the rest of it is made from the data.
-_MOVING = (
-    *("rng", "stream", "settings", "components", "assignment", "concentration", "sweeps", "moved"),
-    "seconds",
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,88 +161,3 @@ def _base_measure(
         rows=len(rows),
         diagonal=diagonal,
     )
-
-
-def run_chain(
-    problem: Problem,
-    rng: np.random.Generator,
-    page: Page | None = None,
-    after_sweep: Callable[[Recorder], None] = lambda recorder: None,
-    stop: Event | None = None,
-    pool: Executor | None = None,
-) -> tuple[Recorder, dict[str, float]]:
-    """Run one chain to its end; returns what was recorded and the seconds by activity.
-
-    ``page`` is the chain's place in a checkpoint: the chain goes on from what is written there.
-    When ``stop`` is set, the sweep under way is the last. ``pool`` sweeps groups of components.
-    """
-    page = page or Page()
-    found = page.begin()
-    chain, recorder, started = _begin(problem, rng) if found is None else take_up(problem, found)
-    chain.pool = pool
-    for sweep in range(chain.sweeps, problem.n_sweeps):
-        if problem.early is not None and sweep == problem.first_sweeps:
-            chain.settings = problem.settings
-        chain.sweep(learning=sweep < problem.burn_in)
-        if problem.caution is not None and sweep < problem.first_sweeps:
-            chain.join(problem.caution)
-        if sweep < problem.burn_in:
-            chain.adapt()
-        recorder.note(sweep, chain)
-        page.turn(partial(state_of, chain, recorder, started))
-        after_sweep(recorder)
-        if stop is not None and stop.is_set():
-            break
-    recorder.joining = chain.joining_gain()
-    page.end(partial(state_of, chain, recorder, started))
-    begin = time.thread_time()
-    if problem.folds is not None:
-        recorder.held_out = predict_held_out(
-            chain, problem.folds, problem.n_draws, problem.classes, stop
-        )
-    calibration = time.thread_time() - begin
-    return recorder, {"start": started, **chain.seconds, "calibration": calibration}
-
-
-def _begin(problem: Problem, rng: np.random.Generator) -> tuple[Chain, Recorder, float]:
-    """A chain at the partition of k-means, its recorder, and the seconds that took."""
-    assert problem.rows is not None
-    assert problem.standardised is not None
-    begin = time.thread_time()
-    seed = int(rng.integers(2**31))
-    partition = first_partition(problem.standardised, problem.clusters, seed)
-    settings = problem.settings
-    if problem.early is not None:
-        settings = dataclasses.replace(settings, method=problem.early)
-    chain = start_chain(
-        rng,
-        problem.rows,
-        problem.base,
-        settings,
-        partition,
-        problem.classes,
-        problem.concentration,
-    )
-    chain.warm_weights()
-    keep = kept_sweeps(problem.n_sweeps, problem.burn_in, problem.n_draws)
-    return chain, Recorder(keep), time.thread_time() - begin
-
-
-def state_of(chain: Chain, recorder: Recorder, started: float) -> tuple[Any, list[np.ndarray]]:
-    """What a checkpoint stores of a chain, and those of its arrays that will not change."""
-    state = {name: getattr(chain, name) for name in _MOVING}
-    state["recorder"] = {f.name: getattr(recorder, f.name) for f in dataclasses.fields(recorder)}
-    fixed = [array for draw in recorder.draws for array in draw]
-    return {**state, "started": started}, [*fixed, *recorder.labels]
-
-
-def take_up(problem: Problem, state: dict[str, Any]) -> tuple[Chain, Recorder, float]:
-    """Chain and recorder as a checkpoint has stored them."""
-    rows, stored = problem.rows, {name: state[name] for name in _MOVING}
-    assert rows is not None
-    shape = state["components"].weights.shape
-    base = problem.base
-    sides = empty_components(3, rows.covariates.shape[1], shape[1], shape[2], base.diagonal)
-    visits = np.arange(len(rows.labels))
-    chain = Chain(rows=rows, base=base, sides=sides, visits=visits, **stored)
-    return chain, Recorder(**state["recorder"]), state["started"]
