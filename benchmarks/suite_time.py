@@ -7,7 +7,6 @@ adds up the processor seconds of every test and of the compiler. Kernels that tw
 are told. ``--share 1/4`` takes every fourth folder, for machines where a run must be short.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -18,6 +17,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from options import command_line
 from reporting import finish
 
 ROOT = Path(__file__).parents[1]
@@ -87,7 +87,7 @@ def pytest_configure(config):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options = command_line(__doc__)
     options.add_argument("--share", default="1/1")
     options.add_argument("--workers", default="2")
     options.add_argument("--kept", help="folder of a cache that is not empty")

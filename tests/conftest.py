@@ -47,3 +47,13 @@ def three_clouds():
     label = rng.integers(0, 3, 300)
     centres = np.array([[1.0, 0.0, 0.5], [-1.0, 0.5, 0.0], [0.0, -1.0, -0.5]])
     return rng.standard_normal((300, 3)) + centres[label], label
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Where files are dealt out, those of a folder go to one process."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.spreading import ByFolder
+
+    return ByFolder(config, log)

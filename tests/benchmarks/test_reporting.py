@@ -46,7 +46,7 @@ PROGRAMS = [
     for file in sorted(FILE.parent.glob("*.py"))
     if '__name__ == "__main__"' in file.read_text(encoding="utf-8")
 ]
-ASKS = ("command_line", "no_options", "chosen_sets", "read_options")
+ASKS = ("command_line", "no_options", "chosen_sets", "read_options", "sets_and_processes")
 
 
 @pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.stem)
