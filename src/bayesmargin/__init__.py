@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayesmargin.models.dpmnl.classifier import DPMNLClassifier
     from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
+    from bayesmargin.models.kernel.classifier import BayesianSVC
     from bayesmargin.models.linear.classifier import BayesianLinearSVC
     from bayesmargin.models.medlda.classifier import MedLDAClassifier
     from bayesmargin.models.regression.quantiles import BayesianQuantileRegressor
@@ -29,6 +30,7 @@ __all__ = [
     "BayesianLinearSVC",
     "BayesianLinearSVR",
     "BayesianQuantileRegressor",
+    "BayesianSVC",
     "Checkpoint",
     "DPMNLClassifier",
     "InfiniteSVC",

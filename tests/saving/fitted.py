@@ -10,6 +10,7 @@ from bayesmargin import (
     BayesianLinearSVC,
     BayesianLinearSVR,
     BayesianQuantileRegressor,
+    BayesianSVC,
     DPMNLClassifier,
     InfiniteSVC,
     MedLDAClassifier,
@@ -56,6 +57,12 @@ def linear(n_classes=2, **settings):
     return fit(BayesianLinearSVC(**settings), X, np.array(NAMES)[y])
 
 
+def kernel(n_classes=2, **settings):
+    X, y = rows(n_classes)
+    settings = {"n_components": 5, "n_chains": 2, "n_draws": 30, "random_state": 1, **settings}
+    return fit(BayesianSVC(**settings), X, np.array(NAMES)[y])
+
+
 def regression(kind, **settings):
     X, y = rows()
     values = X @ np.array([1.0, -2.0, 0.5]) + 0.3 * y
@@ -88,6 +95,8 @@ MODELS = {
     "linear": linear,
     "linear, three classes": lambda: linear(3),
     "linear, one-vs-rest": lambda: linear(3, multi_class="ovr", fit_intercept=False),
+    "svc": kernel,
+    "svc, three classes": lambda: kernel(3, kernel="poly", kernel__degree=2),
     "svr": lambda: regression(BayesianLinearSVR),
     "quantile": lambda: regression(BayesianQuantileRegressor),
     "three quantiles": lambda: regression(BayesianQuantileRegressor, quantile=[0.1, 0.5, 0.9]),
@@ -122,7 +131,7 @@ def answers(model, X):
     for name in calls:
         if hasattr(model, name):
             found[name] = getattr(model, name)(*given.get(name, (X,)))
-    if isinstance(model, BayesianLinearSVC):
+    if isinstance(model, BayesianLinearSVC | BayesianSVC):
         found["std"] = model.decision_function(X, return_std=True)[1]
     if isinstance(model, BayesianLinearSVR | BayesianQuantileRegressor):
         found["std"] = model.predict(X, return_std=True)[1]

@@ -80,9 +80,31 @@ class BinaryLink:
 
     def probabilities(self, score: FloatArray, variance: FloatArray) -> FloatArray:
         """Probabilities of the two classes, (row, 2), from mean and variance of the score."""
-        certain = _combined(self.slopes, self.parts(score))
-        upper = expit(tempered(certain, score, self.caution * variance)[0])
+        upper = expit(self.log_odds(score, variance))
         return np.stack([1.0 - upper, upper], axis=1)
+
+    def log_odds(self, score: FloatArray, variance: FloatArray) -> FloatArray:
+        """Log odds of the second class, from mean and variance of the score."""
+        certain = _combined(self.slopes, self.parts(score))
+        return tempered(certain, score, self.caution * variance)[0]
+
+    def known_score(self, log_odds: FloatArray) -> FloatArray:
+        """The score that has these log odds where it is known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesmargin.calibration.maps import BinaryLink
+        >>> link = BinaryLink(1.0, np.array([1.0, 2.0, 2.0, 1.0]), 1.0)
+        >>> link.known_score(link.log_odds(np.array([-1.5, 0.2, 3.0]), np.zeros(3)))
+        array([-1.5,  0.2,  3. ])
+        """
+        upper = log_odds > 0.0
+        inner = np.where(upper, self.slopes[2], self.slopes[1])
+        outer = np.where(upper, self.slopes[3], self.slopes[0])
+        reach = inner * self.margin  # log odds at the margin
+        within = np.clip(log_odds, -reach, reach)
+        return np.asarray(within / inner + (log_odds - within) / outer)
 
     @staticmethod
     def judge(log_odds: FloatArray, label: IntArray) -> tuple[FloatArray, FloatArray]:

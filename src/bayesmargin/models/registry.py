@@ -76,6 +76,18 @@ _ENTRIES = (
         modal=False,
     ),
     Model(
+        name="BayesianSVC",
+        module=f"{_MODELS}.kernel.classifier",
+        word="svc",
+        summary="A support vector machine with a kernel whose scores have a posterior "
+        "distribution: every answer is an average over many plausible separating surfaces.",
+        report="kernel",
+        flags={**_USUAL, "sampler": "sampler"},
+        checks=f"{_MODELS}.kernel.settings:check_kernel_settings",
+        saved=f"{_SAVED}.kernel",
+        modal=True,
+    ),
+    Model(
         name="BayesianLinearSVR",
         module=f"{_MODELS}.regression.svr",
         word="svr",

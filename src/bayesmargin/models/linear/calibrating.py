@@ -104,11 +104,15 @@ def _left_out(
     label, weight = data.label[index], data.weight[index]
     number = weight if data.number is None else data.number[index]
     cost = settings.C * weight / np.maximum(number, 1.0)
+    unseen = np.zeros(len(label)) if data.unseen is None else data.unseen[index]
     own = np.arange(data.n_classes) == label[:, None]
     if data.n_classes > 2 and settings.multi_class == "crammer_singer":
         scores = draw_scores(values, *draws)
         rival = np.where(own, -np.inf, scores).max(axis=2)
-        return leave_one_out_jointly(scores, settings.margin + rival - scores[:, own], cost)
+        slack = settings.margin + rival - scores[:, own]
+        mean, variance = leave_one_out_jointly(scores, slack, cost)
+        rest = np.broadcast_to(unseen[:, None], mean.shape)
+        return mean, variance + variance_to_leader(rest, leader_of(mean))
     own = own[:, 1:] if data.n_classes == 2 else own
     coef, intercept = (part.mean(axis=0) for part in draws)
     mean, variance = leave_one_out(
@@ -118,6 +122,7 @@ def _left_out(
         settings.margin,
         np.broadcast_to(cost[:, None], own.shape),
     )
+    variance += unseen[:, None]
     if data.n_classes == 2:
         return mean[:, 0], variance[:, 0]
     return mean, variance_to_leader(variance, leader_of(mean))

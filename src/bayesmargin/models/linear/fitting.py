@@ -49,6 +49,8 @@ class LinearData:
     """Rows that each stands for, where that is not its weight: classes may be emphasised."""
     place: IntArray | None = None
     """Where each row that was given is now, -1 for none; None where nobody asks."""
+    unseen: FloatArray | None = None
+    """Variance of each row's score that no feature shows; None: there is none."""
 
     @property
     def counts(self) -> FloatArray:
@@ -68,7 +70,9 @@ class LinearData:
             kept = np.full(len(self.label), -1)
             kept[index] = np.arange(len(label))
             place = self.moved_to(kept)
-        return LinearData(values, label, weight, self.n_classes, groups, self.n_all, number, place)
+        rest = None if self.unseen is None else self.unseen[index]
+        facts = (self.n_classes, groups, self.n_all, number, place, rest)
+        return LinearData(values, label, weight, *facts)
 
     def moved_to(self, new: IntArray) -> IntArray | None:
         """``place`` once every row has moved to its new number."""

@@ -80,7 +80,7 @@ class LinearPredictions(LinearScores):
         """Class with the largest posterior mean score."""
         if is_collection(X):
             return self._on_blocks("predict", X)
-        scores = self.decision_function(X)
+        scores = self._scored(X, return_std=False)
         index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[index]
 
@@ -99,14 +99,16 @@ class LinearPredictions(LinearScores):
 
     def _probabilities(self, X: Any) -> FloatArray:
         (scores,) = self._decision(X, return_std=False)
+        return self.link_.probabilities(scores, self._doubt(X, scores))
+
+    def _doubt(self, X: Any, scores: FloatArray) -> FloatArray:
+        """Variances as the link takes them: of scores, or of differences to that of the leader."""
         coef, intercept = self._draws()
         some = slice(None, None, -(-len(coef) // SPREAD_DRAWS))
         draws = coef[some], intercept[some]
         if scores.ndim == 1:
-            variance = score_variance(X, *draws)[:, 0]
-        else:
-            variance = contrast_variance(X, *draws, leader_of(scores))
-        return self.link_.probabilities(scores, variance)
+            return score_variance(X, *draws)[:, 0]
+        return contrast_variance(X, *draws, leader_of(scores))
 
     def predict_votes(self, X: Any) -> FloatArray:
         """Share of posterior draws that vote for each class: the Gibbs classifier's own law."""

@@ -30,12 +30,21 @@ def layout(model: Any) -> Layout:
 
 def check(model: Any, features: int) -> None:
     """Raise where parts of a model of so many features do not fit each other."""
-    from bayesmargin.calibration.maps import BinaryLink, MulticlassLink
-    from bayesmargin.diagnostics.convergence import Diagnostics
     from bayesmargin.models.settings import check_linear_settings
-    from bayesmargin.posterior import Posterior
 
     check_linear_settings(model)
+    check_draws(model, features)
+    blocks = 1 if len(model.classes_) == 2 else len(model.classes_)
+    columns = features + int(model.fit_intercept)
+    check_adjustment(model.posterior_.adjustment, blocks, columns)
+
+
+def check_draws(model: Any, features: int) -> None:
+    """Raise where draws and probabilities are not those of so many features."""
+    from bayesmargin.calibration.maps import BinaryLink, MulticlassLink
+    from bayesmargin.diagnostics.convergence import Diagnostics
+    from bayesmargin.posterior import Posterior
+
     n_classes = len(model.classes_)
     blocks = 1 if n_classes == 2 else n_classes
     require_array(model.coef_, [blocks, features], "f", "coef_")
@@ -53,7 +62,6 @@ def check(model: Any, features: int) -> None:
     if model.link_.precision is not None:
         require_array(model.link_.precision, [slopes + 1] * 2, "f", "precision of the link")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
-    check_adjustment(posterior.adjustment, blocks, features + int(model.fit_intercept))
     _check_left_out(getattr(model, "left_out_", None), n_classes)
 
 

@@ -33,7 +33,7 @@ LOOKED_AT = 512  # weights whose R-hat is computed to find the worst
 
 def write(context: Context) -> Markup:
     """The verdict, what to do if it is bad, the figures explained, traces."""
-    if context.kind == "linear":
+    if context.kind in ("linear", "kernel"):
         return _linear(context)
     if context.kind == "topics":
         return chain_traces.topics(context)
@@ -42,7 +42,7 @@ def write(context: Context) -> Markup:
 
 def summary(context: Context) -> tuple[bool | None, str]:
     """Verdict and sentence for the head of the page."""
-    if context.kind == "linear":
+    if context.kind in ("linear", "kernel"):
         found = context.estimator.diagnostics_
         if found.trustworthy:
             return True, "the chains agree with each other and with the target."
@@ -144,7 +144,8 @@ def _traces(context: Context) -> Markup:
     panels, rows = [], []
     for block, feature in _watched(draws):
         chains = draws.of([feature])[:, :, block, 0]
-        label = context.feature_names[feature]
+        own = context.kind == "linear"
+        label = context.feature_names[feature] if own else f"component {feature}"
         if draws.shape[2] > 1:
             label = f"{context.class_names[block]}: {label}"
         worst, size = float(rhat(chains)), float(bulk_ess(chains))

@@ -86,7 +86,7 @@ def _held_out(context: Context) -> str:
 
 def _draws(context: Context) -> str:
     estimator = context.estimator
-    if context.kind == "linear":
+    if context.kind in ("linear", "kernel"):
         posterior = estimator.posterior_
         return f"{_chains(posterior.n_chains)} of {posterior.n_draws:,}"
     if context.kind == "topics":

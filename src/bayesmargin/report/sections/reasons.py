@@ -18,7 +18,7 @@ def reasons(context: Context, held: HeldOut, rows: IntArray) -> list[Markup] | N
     A contribution is weight times value: of a feature for a linear model, of a topic's share for a
     topic model. Against the other classes' mean where there are more than two.
     """
-    if context.kind == "infinite" or hasattr(held.X, "parts"):
+    if context.kind in ("infinite", "kernel") or hasattr(held.X, "parts"):
         return None
     estimator = context.estimator
     values = held.take(rows)

@@ -19,8 +19,8 @@ SHAPES = 6
 
 
 def write(context: Context) -> Markup | None:
-    """Regions with the rows drawn in, for mixtures of experts."""
-    if context.kind != "infinite":
+    """Regions with the rows drawn in, for mixtures of experts and kernels."""
+    if context.kind not in ("infinite", "kernel"):
         return None
     held = context.held_out
     if held is None or len(held.rows) < 3:

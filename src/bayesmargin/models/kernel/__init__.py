@@ -1,0 +1,1 @@
+"""The Bayesian support vector machine with a kernel."""

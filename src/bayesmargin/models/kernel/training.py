@@ -1,0 +1,166 @@
+"""What turns labelled rows into the attributes of a fitted kernel model."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from bayesmargin.calibration.leading import leader_of
+from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.checks import plain_labels
+from bayesmargin.models.deciding import DecisionsMixin
+from bayesmargin.models.kernel.kernels import kernel_of
+from bayesmargin.models.kernel.landmarks import fit_map
+from bayesmargin.models.kernel.reading import KernelReading
+from bayesmargin.models.kernel.resting import resting_scores
+from bayesmargin.models.kernel.settings import AUTO, check_kernel_settings
+from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.fitting import (
+    LinearData,
+    emphasised,
+    merged,
+    sample_linear,
+    split_weights,
+)
+from bayesmargin.models.saved.mixin import SavedMixin
+from bayesmargin.posterior import Posterior
+from bayesmargin.priors.moments import prior_belief
+from bayesmargin.running.journal import Journal
+from bayesmargin.running.progress import progress_for
+from bayesmargin.running.run import Run
+
+LEFT_OUT = 0.01  # share of the variance that features may leave out where nobody says how many
+MOST = 300  # features of "auto"
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """The settings of the linear model on the features that is sampled."""
+
+    C: float
+    margin: float
+    multi_class: str
+    n_draws: int
+    n_jobs: int | None
+    prior: str = "gaussian"
+    fit_intercept: bool = True
+    engine: str = "numba"
+
+
+class KernelTraining(SavedMixin, DecisionsMixin, KernelReading):
+    """Fits of kernel models: from checked rows to draws and probabilities."""
+
+    C: Any
+    gamma: Any
+    n_components: Any
+    prior_scale: Any
+    margin: float
+    multi_class: str
+    n_chains: int
+    n_draws: int
+    n_jobs: int | None
+    verbose: int
+    class_weight: Any
+
+    def _labelled(self, X: Any, y: Any) -> tuple[FloatArray, Any]:
+        """Checked rows and labels for a fit."""
+        X, y = self._kernel_rows(X, plain_labels(y), reset=True)
+        if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' wants the kernel of the training rows with each other, a "
+                f"square matrix, and X has the shape {X.shape}"
+            )
+        return X, y
+
+    def _update(self, X: FloatArray, y: Any, weight: FloatArray) -> Self:
+        sampler = check_kernel_settings(self)
+        last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
+        label = np.minimum(np.searchsorted(self.classes_, y), last)
+        label = label.astype(np.min_scalar_type(len(self.classes_)))
+        given = LinearData(X, label, weight, len(self.classes_), place=np.arange(len(label)))
+        data = emphasised(merged(given), self.class_weight, self.classes_)
+        facts = [
+            part for part in (data.values, data.label, data.weight, data.number) if part is not None
+        ]
+        with self._checkpointing(*facts) as checkpoint:
+            generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            data = self._mapped(data, generators[-1])
+            settings = Sampled(self.C_, self.margin, self.multi_class, self.n_draws, self.n_jobs)
+            size = self.map_.n_features + 1
+            separate = self.multi_class == "ovr" and len(self.classes_) > 2
+            sizes = [size] * len(self.classes_) if separate else [size * self._n_blocks()]
+            priors = [prior_belief("gaussian", self.prior_scale_, one) for one in sizes]
+            with progress_for(self.verbose) as progress:
+                journal = Journal(checkpoint)
+                run = sample_linear(data, priors, settings, sampler, generators, progress, journal)
+            self._store(run, some_rows(data, generators[-1]), settings, generators[-1])
+            self._rest(np.bincount(data.label, data.weight, len(self.classes_)).astype(float))
+        return self
+
+    def _mapped(self, data: LinearData, rng: np.random.Generator) -> LinearData:
+        """The rows as features, the map and the settings learned."""
+        kernel, X = kernel_of(self.kernel), data.values
+        assert data.place is not None
+        columns = np.zeros(len(X), dtype=np.int64)
+        there = data.place >= 0
+        columns[data.place[there]] = np.flatnonzero(there)
+        self.C_, self.prior_scale_ = float(self.C), float(self.prior_scale)
+        self.gamma_ = self._resolved_gamma(X)
+        wanted = None if self.n_components == AUTO else int(self.n_components)
+        found = fit_map(kernel, self.gamma_, X, columns, wanted, LEFT_OUT, rng)
+        if wanted is None and found.n_features > MOST:
+            found = found.first(MOST)
+        self.map_ = found
+        features, rest, _ = found.features(X)
+        return replace(data, values=features, unseen=self.prior_scale_**2 * rest)
+
+    def _resolved_gamma(self, X: FloatArray) -> float:
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
+        variance = float(X.var()) if kernel_of(self.kernel).has_gamma else 0.0
+        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+    def _store(
+        self, run: Run, rows: LinearData, settings: Sampled, rng: np.random.Generator
+    ) -> None:
+        self.diagnostics_ = run.diagnostics
+        self.link_, self.left_out_ = calibrate(rows, run.weights, settings)
+        blocks = self._n_blocks()
+        coef, intercept = split_weights(run.weights, blocks, True)
+        mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]
+        self.coef_, self.intercept_ = map(np.ascontiguousarray, split_weights(mean, blocks, True))
+        shape = intercept.shape
+        unseen = self.prior_scale_ * _standard(int(np.prod(shape[:2])), blocks, rng).reshape(shape)
+        per_class = () if blocks == 1 else ("class",)
+        told = {key: str(value) for key, value in self.get_params(deep=False).items()}
+        told["drawn_by"] = run.info["sampler"]
+        draws = {"coef": coef, "intercept": intercept, "unseen": unseen}
+        if blocks == 1:
+            draws = {name: part[:, :, 0] for name, part in draws.items()}
+        coords: dict[str, list[Any]] = {"component": list(range(coef.shape[-1]))}
+        if per_class:
+            coords["class"] = self.classes_.tolist()
+        dims = {"coef": (*per_class, "component"), "intercept": per_class, "unseen": per_class}
+        self.posterior_ = Posterior(draws, dims, coords, {**run.info, **told})
+
+    def _rest(self, counts: FloatArray) -> None:
+        """Where the scores of rows rest that are like no training row: at the class shares."""
+        draws = self.posterior_.flat("intercept").reshape(-1, self._n_blocks())
+        draws = draws + self.posterior_.flat("unseen").reshape(draws.shape) * np.sqrt(self.map_.own)
+        shares = counts / counts.sum()
+        if draws.shape[1] > 1:
+            draws = draws - draws[:, leader_of(shares[None])]
+        scores = resting_scores(self.link_, shares, draws.var(axis=0, ddof=1))
+        self.resting_ = scores - self.intercept_
+        if len(scores) > 1:
+            self.resting_ -= self.resting_.mean()
+
+
+def _standard(count: int, blocks: int, rng: np.random.Generator) -> FloatArray:
+    """Standard normal draws (count, block) whose means and covariances are those they should be."""
+    draws = rng.standard_normal((count, blocks))
+    if count <= blocks + 1:
+        return draws
+    basis = np.linalg.qr(draws - draws.mean(axis=0))[0]
+    return np.asarray(basis * np.sqrt(count - 1))
