@@ -22,9 +22,9 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.datasets import fetch_higgs, fetch_ijcnn1, fetch_pendigits
+from bayesmargin.datasets import DataNotFoundError, fetch_higgs, fetch_ijcnn1, fetch_pendigits
 from bayesmargin.engines.samplers import ArraySampler
-from bayesmargin.errors import BayesmarginWarning, DataNotFoundError
+from bayesmargin.errors import BayesmarginWarning
 from bayesmargin.samplers import SSGNHT, Auto
 from laws import MEANS, VARIANCES, apart, contrasts
 from options import add_sets, command_line

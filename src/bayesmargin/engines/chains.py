@@ -28,24 +28,26 @@ def watch_of(whitened: Whitened, n_rows: int, rng: np.random.Generator) -> Watch
     target = whitened.target
     n_scores, n_columns = target.centre.shape
     if n_scores * n_columns <= 2 * WATCHED:
-        place = np.arange(n_scores * n_columns)
-        nothing = jnp.zeros((0, n_columns), jnp.float32)
-        return Watch(nothing, jnp.zeros((0, n_scores), jnp.float32), jnp.asarray(place))
+        place = np.arange(n_scores * n_columns, dtype=np.int32)
+        nothing = (np.zeros((0, size), np.float32) for size in (n_columns, n_scores))
+        return Watch(*map(jnp.asarray, (*nothing, place)))
     place = np.sort(rng.choice(n_scores * n_columns, WATCHED, replace=False))
-    chosen = jnp.asarray(np.sort(rng.choice(n_rows, min(WATCHED, n_rows), replace=False)))
+    chosen = np.sort(rng.choice(n_rows, min(WATCHED, n_rows), replace=False))
+    rows, leads = _leads(target, chosen.astype(np.int32))
+    return Watch(rows, leads, jnp.asarray(place.astype(np.int32)))
+
+
+@jax.jit
+def _leads(target: Any, chosen: Any) -> tuple[Any, Any]:
+    """Some rows, and slopes (row, class) of their class's score less its rival's at the centre."""
     rows = target.rows[chosen].astype(jnp.float32)
-    return Watch(rows, _leads(target, rows, chosen), jnp.asarray(place))
-
-
-def _leads(target: Any, rows: Any, chosen: Any) -> Any:
-    """Slopes (row, class) of the score of a row's class less that of its rival at the centre."""
     n_scores = target.centre.shape[0]
     family = families.per_row(target.family, lambda facts: facts[chosen])
     if isinstance(family, families.BinaryHinges):
-        return family.side[:, None]
+        return rows, family.side[:, None]
     own = jax.nn.one_hot(family.label, n_scores)
     scores = jnp.where(own > 0.0, -jnp.inf, rows @ target.centre.T)
-    return own - jax.nn.one_hot(scores.argmax(axis=1), n_scores)
+    return rows, own - jax.nn.one_hot(scores.argmax(axis=1), n_scores)
 
 
 class Spread(NamedTuple):

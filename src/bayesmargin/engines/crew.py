@@ -80,6 +80,9 @@ class ArrayChain(WideChain):
         raise TypeError("a chain of an array is advanced by its crew")
 
 
+_allowed = jax.jit(without_common, static_argnames="layout")
+
+
 def place_chains(
     whitened: Whitened, generators: Sequence[np.random.Generator], friction: float
 ) -> list[ArrayChain]:
@@ -93,9 +96,9 @@ def place_chains(
     unchanged: Any = np.asarray  # what comes from the device is what is watched, and weights
     for number, rng in enumerate(generators):
         key = jax.random.key_data(jax.random.key(int(rng.integers(2**31))))
-        moving = [rng.standard_normal(shape).astype(np.float32) for _ in range(2)]
         position, momentum = (
-            np.array(without_common(whitened.target, whitened.layout, part)) for part in moving
+            np.array(_allowed(whitened.target, whitened.layout, part.astype(np.float32)))
+            for part in (rng.standard_normal(shape), rng.standard_normal(shape))
         )
         state = Chains(
             position,
@@ -176,7 +179,8 @@ class Crew:
             )
         self.away = states
         count = -(-(before + n_draws) // interval) - -(-before // interval) if keeps else 0
-        weights = np.asarray(kept[:count]).reshape(count, len(self.chains), self.chains[0].size)
+        weights = np.asarray(kept)[:count] if count else np.empty(0, np.float32)
+        weights = weights.reshape(count, len(self.chains), self.chains[0].size)
         moments = tuple(map(np.asarray, spread)) if keeps else ()
         for k, chain in enumerate(self.chains):
             part = Spread(*(array[k].ravel() for array in moments)) if keeps else None

@@ -80,14 +80,13 @@ class ArrayDraws(WideDraws):
     def _located(self, weights: FloatArray) -> FloatArray:
         """Positions (draw, class, feature) of weights."""
         target = self.whitened.target
-        table = jnp.asarray(weights).reshape(-1, *target.centre.shape)
-        rotated = jnp.dot(table, self.whitened.basis, precision=jax.lax.Precision.HIGHEST)
-        return np.asarray((rotated - target.centre) / target.scale)
+        table = weights.reshape(-1, *target.centre.shape)
+        return np.asarray(_located(target, self.whitened.basis, table))
 
     def _gradients(self, positions: FloatArray) -> FloatArray:
         n_chains, count = len(self.chains), len(positions)
         padded = np.resize(positions, (-(-count // n_chains) * n_chains, *positions.shape[1:]))
-        groups = jnp.asarray(padded.reshape(-1, n_chains, *positions.shape[1:]))
+        groups = padded.reshape(-1, n_chains, *positions.shape[1:])
         found = _gradients_at(self.whitened.target, self.whitened.layout, groups)
         return np.asarray(found).reshape(padded.shape)[:count]
 
@@ -95,6 +94,12 @@ class ArrayDraws(WideDraws):
 def _by_feature(table: FloatArray) -> FloatArray:
     """Vectors (draw, class, feature) as (draw, coordinate), classes interleaved."""
     return np.swapaxes(table, 1, 2).reshape(len(table), -1).astype(float)
+
+
+@jax.jit
+def _located(target: Any, basis: Any, table: Any) -> Any:
+    rotated = jnp.dot(table, basis, precision=jax.lax.Precision.HIGHEST)
+    return (rotated - target.centre) / target.scale
 
 
 @partial(jax.jit, static_argnames="layout")

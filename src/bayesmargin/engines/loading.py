@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -34,6 +35,11 @@ class Loaded:
     n_scores: int
     layout: Layout
 
+    @property
+    def n_columns(self) -> int:
+        """Of the rows, the constant one included."""
+        return int(self.rows.shape[1])
+
 
 def supported(problem: Problem) -> str:
     """Why the array engine cannot sample a problem, in words; empty if it can."""
@@ -48,6 +54,27 @@ def supported(problem: Problem) -> str:
     return ""
 
 
+def described(problem: Problem, n_chains: int, dtype: Any) -> Loaded:
+    """The shapes of what :func:`load` will bring, for what is compiled on the way."""
+    layout = layout_for(problem, n_chains)
+    size = layout.tile * layout.n_tiles
+
+    def rows(dtype: Any, *shape: int) -> Any:
+        return jax.ShapeDtypeStruct((size, *shape), dtype)
+
+    facts = rows(jnp.float32 if problem.is_binary else jnp.int32)
+    return Loaded(
+        rows=rows(dtype, problem.source.n_columns),
+        family=_kind(problem)(facts, jax.ShapeDtypeStruct((), jnp.float32)),
+        cost=rows(jnp.float32),
+        unit=1.0,
+        precision=1.0,
+        n_rows=problem.source.n_rows,
+        n_scores=problem.n_blocks,
+        layout=layout,
+    )
+
+
 def load(problem: Problem, n_chains: int, dtype: Any, rng: np.random.Generator) -> Loaded:
     """Bring a problem to the device, its rows in an order that batches can be cut from."""
     assert isinstance(problem.prior, GaussianBelief)
@@ -56,9 +83,9 @@ def load(problem: Problem, n_chains: int, dtype: Any, rng: np.random.Generator) 
     size = layout.tile * layout.n_tiles
     unit = float(np.median(problem.cost))
     return Loaded(
-        rows=_filled(_shuffled(problem, order, dtype), size),
+        rows=_shuffled(problem, order, size, dtype),
         family=_family(problem, order, size),
-        cost=_filled(jnp.asarray((problem.cost / unit)[order], jnp.float32), size),
+        cost=_filled((problem.cost / unit)[order].astype(np.float32), size),
         unit=unit,
         precision=float(problem.prior.precision[0]),
         n_rows=problem.source.n_rows,
@@ -84,26 +111,54 @@ def layout_for(problem: Problem, n_chains: int) -> Layout:
 
 
 def _filled(array: Any, size: int) -> Any:
-    return jnp.pad(array, [(0, size - array.shape[0])] + [(0, 0)] * (array.ndim - 1))
+    """An array of facts about rows on the device, zeros behind them."""
+    return jnp.asarray(np.pad(array, (0, size - len(array))))
+
+
+def _kind(problem: Problem) -> type:
+    if problem.is_binary:
+        return BinaryHinges
+    return SeparateHinges if problem.separate else LargestHinges
 
 
 def _family(problem: Problem, order: Any, size: int) -> Any:
-    margin = jnp.float32(problem.margin)
-    if problem.is_binary:
-        return BinaryHinges(_filled(jnp.asarray(problem.sign[order], jnp.float32), size), margin)
-    label = _filled(jnp.asarray(problem.label[order], jnp.int32), size)
-    return (SeparateHinges if problem.separate else LargestHinges)(label, margin)
+    facts = problem.sign if problem.is_binary else problem.label
+    dtype = np.float32 if problem.is_binary else np.int32
+    margin = jnp.asarray(np.float32(problem.margin))
+    return _kind(problem)(_filled(facts[order].astype(dtype), size), margin)
 
 
-def _shuffled(problem: Problem, order: Any, dtype: Any) -> Any:
-    pieces = [jnp.asarray(piece, jnp.float32).astype(dtype) for piece in _pieces(problem)]
-    rows = jnp.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-    return jnp.take(rows, jnp.asarray(order), axis=0)
+@partial(jax.jit, donate_argnums=0)
+def _put(rows: Any, piece: Any, place: Any) -> Any:
+    """Rows with a piece of them at its places; those beyond the last row are dropped."""
+    return rows.at[place].set(piece.astype(rows.dtype), mode="drop", unique_indices=True)
+
+
+def _shuffled(problem: Problem, order: Any, size: int, dtype: Any) -> Any:
+    """All rows on the device in a new order, brought there piece by piece."""
+    n_rows, n_columns = problem.source.n_rows, problem.source.n_columns
+    rows = jnp.zeros((size, n_columns), dtype)
+    place = np.empty(n_rows, np.int32)
+    place[order] = np.arange(n_rows, dtype=np.int32)
+    step, first = min(n_rows, _step(problem)), 0
+    for piece in _pieces(problem):
+        there = place[first : first + len(piece)]
+        first += len(piece)
+        if len(piece) < step:  # the last piece, in the shape of the others
+            beyond = size + np.arange(step - len(piece), dtype=np.int32)
+            piece = np.pad(piece, ((0, step - len(piece)), (0, 0)))
+            there = np.concatenate([there, beyond])
+        rows = _put(rows, jnp.asarray(piece), jnp.asarray(there))
+    return rows
+
+
+def _step(problem: Problem) -> int:
+    return max(1, PIECE // problem.source.n_columns)
 
 
 def _pieces(problem: Problem) -> Iterator[FloatArray]:
     """Rows, constant column included, many at a time."""
-    step = max(1, PIECE // problem.source.n_columns)
+    step = _step(problem)
     for start in range(0, problem.source.n_rows, step):
         index = np.arange(start, min(start + step, problem.source.n_rows))
         block = problem.source.take(index)

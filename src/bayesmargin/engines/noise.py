@@ -1,5 +1,6 @@
 """How many rows a gradient estimate needs: all of them, or a batch that is quiet enough."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from bayesmargin.engines.target import (
     weights_at,
     without_common,
 )
-from bayesmargin.engines.whitening import Whitened
+from bayesmargin.engines.whitening import Shapes, Whitened
 
 FEWEST_TILES = 8  # below which all rows are a batch
 QUIET = 0.3  # friction that the noise of a batch may add
@@ -31,6 +32,7 @@ PLACES = 4  # positions at which noise is measured
 @partial(jax.jit, static_argnames="layout")
 def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
     """Variance, mean over directions, of the gradient estimated from one tile at random."""
+    positions = without_common(target, layout, positions)
     weights = weights_at(target, positions)
     n_scores = weights.shape[1]
 
@@ -49,6 +51,15 @@ def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
     return found / (positions.shape[0] * freedom(target, layout))
 
 
+def programs(shapes: Shapes) -> list[Callable[[], Any]]:
+    """What compiles the program of :func:`batch_for`, if there is one."""
+    layout, mean = shapes.loaded.layout, shapes.mean
+    if layout.n_tiles < FEWEST_TILES:
+        return []
+    places = jax.ShapeDtypeStruct((PLACES, *mean.shape), jnp.float32)
+    return [lambda: tile_noise.lower(shapes.target, layout=layout, positions=places).compile()]
+
+
 def batch_for(
     whitened: Whitened, given: int | None, step: float, rng: np.random.Generator
 ) -> tuple[Layout, float]:
@@ -59,9 +70,8 @@ def batch_for(
     target, layout = whitened.target, whitened.layout
     if layout.n_tiles < FEWEST_TILES:
         return layout, 0.0
-    places = jnp.asarray(rng.standard_normal((PLACES, *target.centre.shape)), jnp.float32)
-    places = without_common(target, layout, places)
-    noise = float(tile_noise(target, layout, places))
+    places = rng.standard_normal((PLACES, *target.centre.shape)).astype(np.float32)
+    noise = float(tile_noise(target, layout=layout, positions=places))
     wanted = noise * step / (2.0 * QUIET), step * layout.n_tiles * whitened.roughness / LARGEST_KICK
     tiles = max(1.0, *wanted) if given is None else given / layout.tile
     choices = [m for m in range(1, layout.n_tiles) if layout.n_tiles % m == 0 and m >= tiles]

@@ -8,14 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from bayesmargin.engines import noise, whitening
+from bayesmargin.engines.ahead import compiled_ahead
 from bayesmargin.engines.chains import watch_of
 from bayesmargin.engines.crew import Crew, place_chains
 from bayesmargin.engines.dynamics import Chains, Leapfrog, Thermostat, freedom, leapfrog_step
 from bayesmargin.engines.kept import ArrayDraws
-from bayesmargin.engines.loading import Loaded, load, supported
+from bayesmargin.engines.loading import Loaded, described, load, supported
 from bayesmargin.engines.memory import require_memory
 from bayesmargin.engines.noise import batch_for
-from bayesmargin.engines.whitening import Whitened, whiten
+from bayesmargin.engines.whitening import Shapes, Whitened, shapes_of, whiten
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Ensemble, Sampler
@@ -56,18 +58,22 @@ class ArraySampler(Sampler):
             raise ValueError(f'engine="jax" cannot sample this: {refusal}. Use engine="numba"')
         rng, n_chains, dtype = generators[-1], len(generators) - 1, jnp.dtype(self.dtype)
         memory = require_memory(problem, n_chains, dtype)
-        loaded = load(problem, n_chains, dtype, rng)
+        shapes = shapes_of(described(problem, n_chains, dtype))
+        exact = self._exact(shapes)
+        more = [] if exact else noise.programs(shapes)
+        with compiled_ahead([*whitening.programs(shapes), *more]):
+            loaded = load(problem, n_chains, dtype, rng)
         whitened = whiten(loaded, rng)
-        if self._exact(whitened):
+        if exact:
             ensemble = start_leapfrog(self.settings, loaded, whitened, generators)
         else:
             ensemble = start_thermostat(self.settings, loaded, whitened, generators, 1.0)
         ensemble.info["device_gigabytes"] = round(memory, 3)
         return ensemble
 
-    def _exact(self, whitened: Whitened) -> bool:
+    def _exact(self, shapes: Shapes) -> bool:
         if isinstance(self.settings, Auto):
-            return freedom(whitened.target, whitened.layout) <= FEW_DIRECTIONS
+            return freedom(shapes.target, shapes.loaded.layout) <= FEW_DIRECTIONS
         return isinstance(self.settings, SubgradientHMC)
 
 
@@ -96,9 +102,9 @@ def start_thermostat(
     given = settings if isinstance(settings, SSGNHT) else SSGNHT()
     gentle = min(LONG_STEP, KICK / max(whitened.roughness, 1e-12))
     step = shrink * (given.step or gentle / np.sqrt(max(1.0, whitened.stiffness)))
-    layout, noise = batch_for(whitened, given.batch_size, step, generators[-1])
+    layout, variance = batch_for(whitened, given.batch_size, step, generators[-1])
     placed = replace(whitened, layout=layout)
-    dynamics = Thermostat(jnp.float32(step), jnp.float32(given.diffusion))
+    dynamics = Thermostat(np.float32(step), np.float32(given.diffusion))
     chains = place_chains(placed, generators[:-1], given.diffusion)
     crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, generators[-1]))
     pace = given.relaxation(step)
@@ -109,7 +115,7 @@ def start_thermostat(
 
     return _ensemble(
         crew,
-        ArrayDraws(crew, noise, loaded.n_rows),
+        ArrayDraws(crew, variance, loaded.n_rows),
         thin=given.thin or max(1, round(SPACING * pace)),
         warmup=given.burn_in if given.burn_in is not None else max(50, round(WARMUP * pace)),
         adaptive=given.thin is None and given.burn_in is None,
@@ -136,7 +142,7 @@ def start_leapfrog(
     given = settings if isinstance(settings, SubgradientHMC) else SubgradientHMC()
     chains = place_chains(whitened, generators[:-1], 0.0)
     first = FIRST_STEP / np.sqrt(max(1.0, whitened.stiffness))
-    dynamics = Leapfrog(*map(jnp.float32, (given.step or first, given.jitter, given.length)))
+    dynamics = Leapfrog(*map(np.float32, (given.step or first, given.jitter, given.length)))
     if given.n_steps is not None:
         dynamics = dynamics._replace(length=given.n_steps * dynamics.step)
     crew = Crew(whitened, dynamics, chains, watch_of(whitened, loaded.n_rows, generators[-1]))
@@ -169,15 +175,15 @@ def tuned(crew: Crew, given: SubgradientHMC) -> Leapfrog:
     logs = []
     for k in range(TUNING):
         states, chance = _tries(dynamics, target, layout, states)
-        off = float(jnp.mean(chance)) - given.target_acceptance
+        off = float(np.mean(chance)) - given.target_acceptance
         log_step = np.log(float(dynamics.step)) + 2.0 * off / np.sqrt(1.0 + k)
         logs.append(log_step)
         length = given.n_steps * np.exp(log_step) if given.n_steps else given.length
-        dynamics = dynamics._replace(step=jnp.float32(np.exp(log_step)), length=jnp.float32(length))
+        dynamics = dynamics._replace(step=np.float32(np.exp(log_step)), length=np.float32(length))
     step = float(np.exp(np.mean(logs[TUNING // 2 :])))
     crew.away = states
     length = given.n_steps * step if given.n_steps else given.length
-    return dynamics._replace(step=jnp.float32(step), length=jnp.float32(length))
+    return dynamics._replace(step=np.float32(step), length=np.float32(length))
 
 
 def _tries_of(dynamics: Leapfrog, target: Any, layout: Any, states: Chains) -> tuple[Chains, Any]:

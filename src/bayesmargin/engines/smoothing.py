@@ -55,9 +55,8 @@ def smooth_rows(
     )
 
 
-@partial(jax.jit, static_argnames=("layout", "with_moment"))
 def smooth_sums(
-    rows: Any, family: Any, cost: Any, weights: Any, root: Any, layout: Layout, with_moment: bool
+    rows: Any, family: Any, cost: Any, weights: Any, root: Any, layout: Layout
 ) -> Smooth:
     """Sums at weights (class, feature); ``root`` times its transpose is their covariance."""
     n_columns = weights.shape[1]
@@ -68,23 +67,21 @@ def smooth_sums(
         variance = jnp.square(jnp.dot(some.astype(jnp.float32), root)).sum(axis=1)
         found, _ = smooth_rows(some, family_, take(cost), weights, variance, layout)
         gradient = pulled(some, found.slopes[:, None])[0]
-        moment = sums.moment
-        if with_moment:
-            weighted = found.curvature.sum(axis=1)[:, None] * some
-            moment = moment + jnp.dot(weighted.T, some.astype(jnp.float32))
+        weighted = found.curvature.sum(axis=1)[:, None] * some
         return Smooth(
-            sums.gradient + gradient, sums.curvature + found.curvature.sum(axis=0), moment
+            sums.gradient + gradient,
+            sums.curvature + found.curvature.sum(axis=0),
+            sums.moment + jnp.dot(weighted.T, some.astype(jnp.float32)),
         )
 
     start = Smooth(
         jnp.zeros_like(weights),
         jnp.zeros(weights.shape[0], jnp.float32),
-        jnp.zeros((n_columns, n_columns) if with_moment else (), jnp.float32),
+        jnp.zeros((n_columns, n_columns), jnp.float32),
     )
     return over_tiles(layout, body, start)
 
 
-@partial(jax.jit, static_argnames="layout")
 def kinks_at(target: Target, variance: Any, layout: Layout) -> Kinks:
     """Curvature of every class along the rotated features, and how rough kinks make it."""
 

@@ -13,6 +13,7 @@ then counted exactly, :math:`\lambda + \sum_d \rho_{dk} z_{dj}^2`, and gives the
 classes nothing is lost, and the posterior is white.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ import numpy as np
 
 from bayesmargin.engines import families
 from bayesmargin.engines.loading import Loaded
-from bayesmargin.engines.smoothing import SMALL, Smooth, kinks_at, smooth_sums, stiffness
+from bayesmargin.engines.smoothing import SMALL, kinks_at, smooth_sums, stiffness
 from bayesmargin.engines.target import (
     Layout,
     Target,
@@ -49,7 +50,6 @@ def _second_moment(rows: Any, cost: Any, layout: Layout) -> Any:
     return over_tiles(layout, body, jnp.zeros((size, size), jnp.float32))
 
 
-@partial(jax.jit, static_argnames="layout", donate_argnums=0)
 def _rotated(rows: Any, basis: Any, layout: Layout) -> Any:
     """Rows times the basis, in the place of the rows."""
 
@@ -71,7 +71,7 @@ def _eigen(moment: Any) -> tuple[Any, Any]:
         values, vectors = jnp.linalg.eigh(moment)
         return jnp.maximum(values, 0.0), vectors
     values, vectors = np.linalg.eigh(np.asarray(moment, dtype=float))
-    return jnp.asarray(np.maximum(values, 0.0), jnp.float32), jnp.asarray(vectors, jnp.float32)
+    return np.maximum(values, 0.0).astype(np.float32), jnp.asarray(vectors.astype(np.float32))
 
 
 class Metric(NamedTuple):
@@ -91,69 +91,79 @@ class Metric(NamedTuple):
         return self.basis * jnp.sqrt((1.0 / self.curvature()).mean(axis=0))
 
 
-@jax.jit
+class Stride(NamedTuple):
+    """Where a step of accelerated descent leads, where it ends without inertia, the steepness.
+
+    With it the curvature of every class, and the moment of the rows, where it began.
+    """
+
+    ahead: Any
+    moved: Any
+    steep: Any
+    curvature: Any
+    moment: Any
+
+
+@partial(jax.jit, static_argnames="layout")
 def _stride(
-    mean: Any, before: Any, gradient: Any, metric: Metric, length: Any, inertia: Any
-) -> Any:
-    """One step of accelerated descent: where to go, where from, and how steep it is there."""
-    turned = jnp.dot(gradient, metric.basis)
+    facts: tuple[Any, Any, Any, Any],
+    place: Any,
+    before: Any,
+    metric: Metric,
+    length: Any,
+    inertia: Any,
+    layout: Layout,
+) -> Stride:
+    """One pass over the rows (rows, family, cost and unit of costs), and a step of descent."""
+    *rows, unit = facts
+    sums = smooth_sums(*rows, place, metric.root(), layout)
+    turned = jnp.dot(unit * sums.gradient + metric.precision * place, metric.basis)
     steep = jnp.sqrt(jnp.mean(turned**2 / metric.curvature()))
-    step = jnp.dot(turned / metric.curvature(), metric.basis.T)
-    moved = mean - length * step
-    return moved + inertia * (moved - before), moved, steep
+    moved = place - length * jnp.dot(turned / metric.curvature(), metric.basis.T)
+    ahead = moved + inertia * (moved - before)
+    return Stride(ahead, moved, steep, unit * sums.curvature, unit * sums.moment)
 
 
 class Search:
     """The way to the mode of the smoothed energy."""
 
     def __init__(self, loaded: Loaded) -> None:
-        self.loaded, self.layout = loaded, loaded.layout
-        self.layout = replace(loaded.layout, contrasts=False)
-        shape = (loaded.n_scores, loaded.rows.shape[1])
-        self.mean = self.before = jnp.zeros(shape, jnp.float32)
+        self.loaded, self.layout = loaded, searching(loaded)
+        shape = (loaded.n_scores, loaded.n_columns)
+        self.facts = (loaded.rows, loaded.family, loaded.cost, np.float32(loaded.unit))
+        self.mean = jnp.asarray(np.zeros(shape, np.float32))
         self.length, self.passes = 1.0 if loaded.n_scores == 1 else 0.7, 0
         self.metric = self._first_metric()
 
     def _first_metric(self) -> Metric:
         """Kinks as dense as where nothing is known: a row has one a score that takes part."""
         loaded = self.loaded
-        values, basis = _eigen(_second_moment(loaded.rows, loaded.cost, self.layout))
+        values, basis = _eigen(_second_moment(loaded.rows, loaded.cost, layout=self.layout))
         taking_part = loaded.n_scores if isinstance(loaded.family, families.SeparateHinges) else 2
         taking_part = min(taking_part, loaded.n_scores)
         level = DENSITY * loaded.unit * taking_part / float(loaded.family.margin)
-        share = jnp.full(loaded.n_scores, 1.0 / loaded.n_scores, jnp.float32)
-        return Metric(share, level * values, basis, jnp.float32(loaded.precision))
+        share = np.full(loaded.n_scores, 1.0 / loaded.n_scores, np.float32)
+        return Metric(share, np.float32(level) * values, basis, np.float32(loaded.precision))
 
-    def sums(self, weights: Any, with_moment: bool) -> Smooth:
-        """Sums of the smoothed hinges, with the unit of costs."""
-        loaded = self.loaded
+    def stride(self, place: Any, before: Any, inertia: float) -> Stride:
+        """One step from a place."""
         self.passes += 1
-        found = smooth_sums(
-            loaded.rows,
-            loaded.family,
-            loaded.cost,
-            weights,
-            self.metric.root(),
-            self.layout,
-            with_moment,
-        )
-        return Smooth(*(loaded.unit * part for part in found))
+        how = np.float32(self.length), np.float32(inertia)
+        found: Stride = _stride(self.facts, place, before, self.metric, *how, layout=self.layout)
+        return found
 
     def descend(self) -> float:
         """Some steps towards the mode for the curvature known; how steep it was at first."""
         place, before, first, last, age = self.mean, self.mean, np.inf, np.inf, 0
         for k in range(DESCENTS):
-            gradient = self.sums(place, False).gradient + self.loaded.precision * place
-            there, moved, steep = _stride(
-                place, before, gradient, self.metric, self.length, age / (age + 3.0)
-            )
-            steep, age = float(steep), age + 1
+            found = self.stride(place, before, age / (age + 3.0))
+            steep, age = float(found.steep), age + 1
             first = steep if k == 0 else first
             if steep > CALM * last:  # the way back, in shorter strides
                 self.length, age = 0.5 * self.length, 0
                 place, last = before, steep
                 continue
-            place, before, last = there, moved, min(last, steep)
+            place, before, last = found.ahead, found.moved, min(last, steep)
             if steep < SETTLED:
                 break
         self.mean = before
@@ -161,9 +171,10 @@ class Search:
 
     def look(self) -> None:
         """Learn the curvature where the search has arrived."""
-        found = self.sums(self.mean, True)
+        found = self.stride(self.mean, self.mean, 0.0)
         values, basis = _eigen(found.moment)
-        share = found.curvature / jnp.maximum(found.curvature.sum(), SMALL)
+        curvature = np.asarray(found.curvature)
+        share = curvature / max(float(curvature.sum()), SMALL)
         self.metric = self.metric._replace(share=share, values=values, basis=basis)
 
     def run(self) -> None:
@@ -173,6 +184,11 @@ class Search:
             self.look()
             if k >= 3 and steep < 2.0 * SETTLED:
                 break
+
+
+def searching(loaded: Loaded) -> Layout:
+    """The layout of the search, which moves weights themselves."""
+    return replace(loaded.layout, contrasts=False)
 
 
 @dataclass(frozen=True)
@@ -187,38 +203,82 @@ class Whitened:
     passes: int
 
 
+@partial(jax.jit, static_argnames="layout", donate_argnums=0)
+def _placed(
+    rows: Any, family: Any, cost: Any, unit: Any, mean: Any, metric: Metric, layout: Layout
+) -> tuple[Target, Any]:
+    """The target in its coordinates, in the place of the rows, and how rough its kinks are.
+
+    Of options and losses at the centre, which :func:`with_reference` finds, nothing is known yet.
+    """
+    several = isinstance(family, families.SeparateHinges)
+    options = (rows.shape[0], mean.shape[0]) if several else (rows.shape[0],)
+    one = isinstance(family, families.LargestHinges)
+    curvature = metric.curvature()
+    target = Target(
+        rows=_rotated(rows, metric.basis, layout),
+        family=family,
+        cost=cost,
+        unit=unit,
+        precision=metric.precision,
+        centre=jnp.dot(mean, metric.basis, precision=jax.lax.Precision.HIGHEST),
+        scale=jnp.sqrt(1.0 / curvature),
+        reference=jnp.zeros(options, jnp.int32 if one else jnp.bool_),
+        base=jnp.zeros(rows.shape[0], jnp.float32),
+        drift=jnp.zeros_like(mean),
+    )
+    if layout.contrasts:
+        target = target._replace(centre=target.centre - target.centre.mean(axis=0))
+    kinks = kinks_at(target, (1.0 / curvature).mean(axis=0), layout)
+    scale = jnp.sqrt(1.0 / (metric.precision + unit * kinks.curvature))
+    rough = jnp.sqrt(kinks.rough / jnp.maximum(kinks.weight, SMALL))
+    return target._replace(scale=scale), rough
+
+
 def whiten(loaded: Loaded, rng: np.random.Generator) -> Whitened:
     """Find centre, rotation and scales, and turn the rows, whose place is used again."""
     search = Search(loaded)
     search.run()
-    basis, curvature = search.metric.basis, search.metric.curvature()
-    n_rows = loaded.rows.shape[0]
-    several = isinstance(loaded.family, families.SeparateHinges)
-    options = (n_rows, loaded.n_scores) if several else (n_rows,)
-    one = isinstance(loaded.family, families.LargestHinges)
-    target = Target(
-        rows=_rotated(loaded.rows, basis, loaded.layout),
-        family=loaded.family,
-        cost=loaded.cost,
-        unit=jnp.float32(loaded.unit),
-        precision=jnp.float32(loaded.precision),
-        centre=jnp.dot(search.mean, basis, precision=jax.lax.Precision.HIGHEST),
-        scale=jnp.sqrt(1.0 / curvature),
-        reference=jnp.zeros(options, jnp.int32 if one else jnp.bool_),
-        base=jnp.zeros(n_rows, jnp.float32),
-        drift=jnp.zeros_like(search.mean),
-    )
-    if loaded.layout.contrasts:
-        target = target._replace(centre=target.centre - target.centre.mean(axis=0))
-    kinks = kinks_at(target, (1.0 / curvature).mean(axis=0), loaded.layout)
-    scale = jnp.sqrt(1.0 / (loaded.precision + loaded.unit * kinks.curvature))
-    target = with_reference(target._replace(scale=scale), loaded.layout)
-    start = jnp.asarray(rng.standard_normal(scale.shape), jnp.float32)
-    return Whitened(
-        target,
-        loaded.layout,
-        basis,
-        float(jnp.sqrt(kinks.rough / jnp.maximum(kinks.weight, SMALL))),
-        float(stiffness(target, loaded.layout, start)),
-        search.passes,
-    )
+    *facts, unit = search.facts
+    target, rough = _placed(*facts, unit, search.mean, search.metric, layout=loaded.layout)
+    target = with_reference(target, layout=loaded.layout)
+    start = rng.standard_normal(target.scale.shape).astype(np.float32)
+    stiff = float(stiffness(target, layout=loaded.layout, start=start))
+    basis = search.metric.basis
+    return Whitened(target, loaded.layout, basis, float(rough), stiff, search.passes)
+
+
+class Shapes(NamedTuple):
+    """What is known of a target before its rows are there: arrays without numbers."""
+
+    loaded: Loaded
+    mean: Any
+    metric: Metric
+    target: Target
+
+
+def shapes_of(loaded: Loaded) -> Shapes:
+    """Shapes of the arrays that :func:`whiten` works with, from those of the rows."""
+
+    def single(*shape: int) -> Any:
+        return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+    width, mean = loaded.n_columns, single(loaded.n_scores, loaded.n_columns)
+    metric = Metric(single(loaded.n_scores), single(width), single(width, width), single())
+    placed = loaded.rows, loaded.family, loaded.cost, single(), mean, metric
+    target = jax.eval_shape(partial(_placed, layout=loaded.layout), *placed)[0]
+    return Shapes(loaded, mean, metric, target)
+
+
+def programs(shapes: Shapes) -> list[Callable[[], Any]]:
+    """What compiles the programs of :func:`whiten`."""
+    loaded, mean, metric, target = shapes
+    rows, unit, layout = (loaded.rows, loaded.family, loaded.cost), target.unit, loaded.layout
+    stride = ((*rows, unit), mean, mean, metric, unit, unit)
+    return [
+        lambda: stiffness.lower(target, layout=layout, start=mean).compile(),
+        lambda: with_reference.lower(target, layout=layout).compile(),
+        lambda: _stride.lower(*stride, layout=searching(loaded)).compile(),
+        lambda: _placed.lower(*rows, unit, mean, metric, layout=layout).compile(),
+        lambda: _second_moment.lower(rows[0], rows[2], layout=searching(loaded)).compile(),
+    ]
