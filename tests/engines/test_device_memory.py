@@ -6,12 +6,14 @@ import pytest
 jax = pytest.importorskip("jax", reason="the array engine needs JAX, which is not installed")
 
 from bayesmargin import BayesianLinearSVC
+from bayesmargin.calibration.leave_one_out import leave_one_out_jointly
 from bayesmargin.engines import crew, memory, predicting
 from bayesmargin.engines.memory import needed
 from bayesmargin.engines.predicting import spread_of_scores
 from bayesmargin.engines.samplers import ArraySampler
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.models.linear.scores import mean_scores
+from bayesmargin.models.linear.calibrating import left_out_on_device
+from bayesmargin.models.linear.scores import draw_scores, mean_scores
 from bayesmargin.models.linear.spread import contrast_variance, score_variance
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import sample
@@ -87,6 +89,18 @@ def test_scores_on_a_device_are_known_as_well_as_on_the_host(room, monkeypatch):
     assert spread_of_scores(X, coef, intercept) == pytest.approx(truth, rel=1e-4)
     found = spread_of_scores(X, coef, intercept, leader)
     assert found == pytest.approx(between, rel=1e-4, abs=1e-5)
+
+
+def test_rows_are_left_out_on_a_device_as_on_the_host():
+    X, coef, intercept, label = draws_of_scores()
+    cost = np.linspace(0.5, 2.0, len(X))
+    scores = draw_scores(X, coef, intercept)
+    own = np.arange(3) == label[:, None]
+    slack = 1.0 + np.where(own, -np.inf, scores).max(axis=2) - scores[:, own]
+    truth = leave_one_out_jointly(scores.astype(float), slack.astype(float), cost)
+    found = left_out_on_device(X, label, (coef, intercept), 1.0, cost)
+    for one, other in zip(found, truth, strict=True):
+        assert one == pytest.approx(other, rel=1e-3, abs=1e-3)
 
 
 def test_draws_stay_on_the_device_while_they_live_and_are_as_they_were(monkeypatch):

@@ -9,6 +9,7 @@ parameters, one member of which has the mean and the variance that the draws hav
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
@@ -61,18 +62,43 @@ def leave_one_out_jointly(
     variance : array of shape (row, class)
         Of the differences to the class of the largest mean.
     """
-    level, spread = slack.mean(axis=0), slack.var(axis=0)
-    shift, growth = _change(level, spread, cost)
     mean = scores.mean(axis=0)
     away = scores - mean
-    along = np.einsum("ij,ijk->jk", slack - level, away) / len(slack)
-    along /= np.where(spread > 0.0, spread, 1.0)[:, None]
-    mean = mean + along * shift[:, None]
+    level, spread = slack.mean(axis=0), slack.var(axis=0)
+    facts = SlackFacts(
+        level, spread, mean, np.einsum("ij,ijk->jk", slack - level, away) / len(away)
+    )
+
+    def spread_to(leader: IntArray) -> FloatArray:
+        from_leader = np.subtract(away, at_leader(away, leader), out=away)
+        variance: FloatArray = np.square(from_leader, out=from_leader).mean(axis=0)
+        return variance
+
+    return without_rows(facts, cost, spread_to)
+
+
+class SlackFacts(NamedTuple):
+    """What draws say of rows: slacks (row), scores (row, class), covariances of both."""
+
+    level: FloatArray
+    spread: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+
+
+def without_rows(
+    facts: SlackFacts, cost: FloatArray, spread_to: Callable[[IntArray], FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`leave_one_out_jointly` from what draws say.
+
+    ``spread_to`` has variances (row, class) of the differences to the score of a class a row.
+    """
+    shift, growth = _change(facts.level, facts.spread, cost)
+    along = facts.covariance / np.where(facts.spread > 0.0, facts.spread, 1.0)[:, None]
+    mean = facts.mean + along * shift[:, None]
     leader = leader_of(mean)
     along -= at_leader(along, leader)
-    away -= at_leader(away, leader)
-    variance = np.square(away, out=away).mean(axis=0)
-    return mean, variance + np.square(along) * growth[:, None]
+    return mean, spread_to(leader) + np.square(along) * growth[:, None]
 
 
 def _change(mean: FloatArray, variance: FloatArray, cost: FloatArray) -> tuple[FloatArray, ...]:

@@ -11,6 +11,7 @@ from bayesmargin.samplers.base import Sampler
 ENGINES = ("auto", "numba", "jax")
 LARGE = 1e9  # products of a gradient of all rows from which a GPU is worth its compilations
 MANY_SCORES = 1e12  # products of scores from which a GPU is worth the way there
+MANY_SLACKS = 2e8  # scores of all rows and draws from which calibration takes longer than loading
 HEADS = 64  # features and scores from which a GPU keeps rows as bfloat16
 
 
@@ -66,6 +67,11 @@ def worth_a_device(values: Any, coef: Any) -> bool:
     dense = isinstance(values, np.ndarray)
     work = float(values.shape[0]) * coef.size if dense else 0.0
     return work >= MANY_SCORES and has_jax() and _has_gpu()
+
+
+def worth_slacks(values: Any, n_scores: int) -> bool:
+    """Whether slacks of rows that have so many scores, draws together, should come from a GPU."""
+    return n_scores >= MANY_SLACKS and isinstance(values, np.ndarray) and has_jax() and _has_gpu()
 
 
 def _has_gpu() -> bool:

@@ -112,7 +112,7 @@ def _groups(coef: FloatArray, intercept: FloatArray) -> Iterator[Away]:
     """Draws on the device: all of them, kept there, or as many at a time as there is room for."""
     together = max(1, WEIGHTS // coef[0].size)
     if len(coef) <= together:
-        yield _at_hand(coef, intercept)
+        yield at_hand(coef, intercept)
         return
     _kept.clear()
     centre = coef.mean(axis=0), intercept.mean(axis=0)
@@ -122,7 +122,7 @@ def _groups(coef: FloatArray, intercept: FloatArray) -> Iterator[Away]:
         yield Away(*(jnp.asarray(part, jnp.float32) for part in away))
 
 
-def _at_hand(coef: FloatArray, intercept: FloatArray) -> Away:
+def at_hand(coef: FloatArray, intercept: FloatArray) -> Away:
     """Draws that the device has from an earlier call, or has from now on."""
     owner = _owner(coef)
     places = [(part.ctypes.data, part.shape, part.strides) for part in (coef, intercept)]

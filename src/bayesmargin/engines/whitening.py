@@ -115,8 +115,8 @@ def _stride(
     layout: Layout,
 ) -> Stride:
     """One pass over the rows (rows, family, cost and unit of costs), and a step of descent."""
-    *rows, unit = facts
-    sums = smooth_sums(*rows, place, metric.root(), layout)
+    rows, family, cost, unit = facts
+    sums = smooth_sums(rows, family, cost, place, metric.root(), layout)
     turned = jnp.dot(unit * sums.gradient + metric.precision * place, metric.basis)
     steep = jnp.sqrt(jnp.mean(turned**2 / metric.curvature()))
     moved = place - length * jnp.dot(turned / metric.curvature(), metric.basis.T)

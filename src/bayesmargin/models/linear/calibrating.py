@@ -9,10 +9,16 @@ from scipy import sparse
 
 from bayesmargin.calibration.forecasts import LeftOutForecasts
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
-from bayesmargin.calibration.leave_one_out import leave_one_out, leave_one_out_jointly
+from bayesmargin.calibration.leave_one_out import (
+    SlackFacts,
+    leave_one_out,
+    leave_one_out_jointly,
+    without_rows,
+)
 from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
+from bayesmargin.engines.choosing import worth_slacks
 from bayesmargin.foundation.threads import n_threads
-from bayesmargin.foundation.types import FloatArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.fitting import LinearData, split_weights
 from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
 from bayesmargin.models.linear.spread import score_variance
@@ -66,9 +72,12 @@ def calibrate(
     threads = 1  # products of dense rows have threads of their own
     if sparse.issparse(data.values):  # smaller steps: several are held at once, whatever n_jobs
         threads, step = n_threads(settings.n_jobs, THREADS), max(1, step // THREADS)
+    on_device = _joint(data, settings) and worth_slacks(data.values, n_rows * len(flat) * n_blocks)
+    step = n_rows if on_device else step
 
     def left_out(start: int) -> tuple[FloatArray, FloatArray]:
-        return _left_out(data, slice(start, start + step), (coef, intercept), settings)
+        rows = slice(start, start + step)
+        return _left_out(data, rows, (coef, intercept), settings, on_device)
 
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(left_out, range(0, n_rows, step)))
@@ -96,8 +105,37 @@ def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:
     return min(len(flat), useful, max(32, CALIBRATION_WEIGHTS // flat.shape[1]))
 
 
+def left_out_on_device(
+    values: FloatArray,
+    label: IntArray,
+    draws: tuple[FloatArray, FloatArray],
+    margin: float,
+    cost: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`leave_one_out_jointly` of rows whose scores would be too many for the host."""
+    from bayesmargin.engines.predicting import spread_of_scores
+    from bayesmargin.engines.slacks import slack_facts
+
+    count = len(draws[0])
+
+    def spread_to(leader: IntArray) -> FloatArray:
+        return (count - 1) / count * spread_of_scores(values, *draws, leader)
+
+    facts = SlackFacts(*slack_facts(values, draws, label, margin))
+    return without_rows(facts, cost, spread_to)
+
+
+def _joint(data: LinearData, settings: Any) -> bool:
+    """Whether the classes share a hinge."""
+    return data.n_classes > 2 and settings.multi_class == "crammer_singer"
+
+
 def _left_out(
-    data: LinearData, index: slice, draws: tuple[FloatArray, ...], settings: Any
+    data: LinearData,
+    index: slice,
+    draws: tuple[FloatArray, FloatArray],
+    settings: Any,
+    on_device: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Leave-one-out scores and variances, as the link takes them, of some rows."""
     values = data.values[index]
@@ -106,7 +144,9 @@ def _left_out(
     cost = settings.C * weight / np.maximum(number, 1.0)
     unseen = np.zeros(len(label)) if data.unseen is None else data.unseen[index]
     own = np.arange(data.n_classes) == label[:, None]
-    if data.n_classes > 2 and settings.multi_class == "crammer_singer":
+    if on_device:
+        return left_out_on_device(values, label, draws, settings.margin, cost)
+    if _joint(data, settings):
         scores = draw_scores(values, *draws)
         rival = np.where(own, -np.inf, scores).max(axis=2)
         slack = settings.margin + rival - scores[:, own]
