@@ -79,6 +79,11 @@ def machine(size: int) -> dict[str, float]:
     }
 
 
+def memory_stats() -> dict[str, int]:
+    """What the device says of its memory; nothing of a CPU. Peaks are those of the process."""
+    return jax.devices()[0].memory_stats() or {}
+
+
 def facts_of(model: BayesianLinearSVC) -> dict[str, Any]:
     """What a fitted model says of its run."""
     found, attrs = model.diagnostics_, model.posterior_.attrs
@@ -98,6 +103,8 @@ def facts_of(model: BayesianLinearSVC) -> dict[str, Any]:
         "draws_kept": model.posterior_.n_draws,
         **{name: attrs[name] for name in told if name in attrs},
         "notes": attrs["notes"],
+        "device_gigabytes": attrs.get("device_gigabytes"),
+        "peak_gigabytes": 1e-9 * memory_stats().get("peak_bytes_in_use", 0),
     }
 
 
@@ -200,7 +207,7 @@ def predictions(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> d
     _, deviation = model.decision_function(rows, return_std=True)
     host = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    device = (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use", 0)
+    device = memory_stats().get("peak_bytes_in_use", 0)
     flat = coef.reshape(-1, n_classes, n_features)
     truth = (flat @ rows[0].astype(float)).std(axis=0, ddof=1)
     off = float(np.max(np.abs(deviation[0] / truth - 1.0)))

@@ -11,7 +11,7 @@ class Stopwatch:
     """Seconds of functions of the engine while they are watched, and transitions of chains."""
 
     PLACES = (
-        ("bayesmargin.engines.samplers", "load"),
+        ("bayesmargin.engines.samplers", "arrive"),
         ("bayesmargin.engines.samplers", "whiten"),
         ("bayesmargin.engines.samplers", "batch_for"),
         ("bayesmargin.engines.crew", "record"),

@@ -60,9 +60,7 @@ class ArraySampler(Sampler):
         memory = require_memory(problem, n_chains, dtype)
         shapes = shapes_of(described(problem, n_chains, dtype))
         exact = self._exact(shapes)
-        more = [] if exact else noise.programs(shapes)
-        with compiled_ahead([*whitening.programs(shapes), *more]):
-            loaded = load(problem, n_chains, dtype, rng)
+        loaded = arrive(problem, shapes, exact, n_chains, rng)
         whitened = whiten(loaded, rng)
         if exact:
             ensemble = start_leapfrog(self.settings, loaded, whitened, generators)
@@ -75,6 +73,15 @@ class ArraySampler(Sampler):
         if isinstance(self.settings, Auto):
             return freedom(shapes.target, shapes.loaded.layout) <= FEW_DIRECTIONS
         return isinstance(self.settings, SubgradientHMC)
+
+
+def arrive(
+    problem: Problem, shapes: Shapes, exact: bool, n_chains: int, rng: np.random.Generator
+) -> Loaded:
+    """Rows on the device, and the programs that will read them compiled meanwhile."""
+    more = [] if exact else noise.programs(shapes)
+    with compiled_ahead([*whitening.programs(shapes), *more]):
+        return load(problem, n_chains, shapes.loaded.rows.dtype, rng)
 
 
 def unknown(settings: Sampler) -> str:

@@ -1,0 +1,43 @@
+"""Programs that are compiled while rows travel are found again by those who need them."""
+
+import logging
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="the array engine needs JAX, which is not installed")
+
+from bayesmargin.engines import noise, whitening
+from bayesmargin.engines.ahead import compiled_ahead
+from bayesmargin.engines.loading import described, load
+from tests.conftest import make_problem
+
+AHEAD = ("_stride", "_placed", "with_reference", "stiffness", "_second_moment")
+
+
+def test_what_is_compiled_ahead_is_found_again(caplog):
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 3, 130)
+    X = rng.standard_normal((130, 7)) + (label[:, None] == np.arange(7))
+    problem = make_problem(X, label, n_classes=3, intercept=True)
+    shapes = whitening.shapes_of(described(problem, 2, "float32"))
+    assert noise.programs(shapes) == []  # few rows: no batches
+    with caplog.at_level(logging.WARNING), jax.log_compiles():
+        with compiled_ahead(whitening.programs(shapes)):
+            loaded = load(problem, 2, "float32", rng)
+        assert jax.tree.map(np.shape, (loaded.rows, loaded.family, loaded.cost)) == jax.tree.map(
+            np.shape, (shapes.loaded.rows, shapes.loaded.family, shapes.loaded.cost)
+        )
+        whitening.whiten(loaded, rng)
+    # Threads of their own compile ahead; what is told here is what the main thread compiled.
+    told = [one.getMessage() for one in caplog.records if "XLA compilation" in one.getMessage()]
+    assert any("(_put)" in line for line in told)
+    assert [line for line in told if any(f"({name})" in line for name in AHEAD)] == []
+
+
+def test_an_error_of_a_program_is_told():
+    def broken():
+        raise ValueError("no such shape")
+
+    with pytest.raises(ValueError, match="no such shape"), compiled_ahead([broken]):
+        pass
