@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+import bayesmargin.approximation.multiclass as multiclass
 import bayesmargin.samplers.stochastic as stochastic
 from bayesmargin.approximation.screening import IDLE, screen, without_idle_rows
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.running.chains import Chain, collected, run_chains
+from bayesmargin.running.classes_side_by_side import ClassesInCompany
 from bayesmargin.running.side_by_side import ChainInCompany
 from bayesmargin.samplers import SSGNHT
+from bayesmargin.samplers.sharing import SharedInCompany
 from bayesmargin.targets.problem import Problem
 
 N_ROWS, N_COLUMNS = 1203, 7
@@ -23,21 +26,39 @@ def every_batch_is_large(monkeypatch):
     monkeypatch.setattr(stochastic, "CHEAPER", 1000)
 
 
-def problem():
+def problem(n_classes=2):
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((N_ROWS, N_COLUMNS))
     label = (rows[:, 0] + rows[:, 1] + rng.standard_normal(N_ROWS) > 0).astype(np.int64)
-    prior = GaussianBelief(np.zeros(N_COLUMNS), np.ones(N_COLUMNS))
-    return Problem(DenseSource(rows, False), label, 2, np.ones(N_ROWS), 1.0, prior)
+    if n_classes > 2:
+        scores = rows @ rng.standard_normal((N_COLUMNS, n_classes))
+        label = np.argmax(scores + rng.standard_normal(scores.shape), axis=1)
+    size = N_COLUMNS * (1 if n_classes == 2 else n_classes)
+    prior = GaussianBelief(np.zeros(size), np.ones(size))
+    return Problem(DenseSource(rows, False), label, n_classes, np.ones(N_ROWS), 1.0, prior)
 
 
-def started(n_chains):
-    return SSGNHT(integrator="badodab").start(problem(), spawn_generators(3, n_chains + 1))
+def started(n_chains, n_classes=2):
+    generators = spawn_generators(3, n_chains + 1)
+    return SSGNHT(integrator="badodab").start(problem(n_classes), generators)
+
+
+KINDS = {"two": ChainInCompany, "several": ClassesInCompany, "blocks": SharedInCompany}
+
+
+@pytest.fixture(params=list(KINDS))
+def n_classes(request, monkeypatch):
+    """Two classes; four with one covariance; four with a block each, so that chains share."""
+    if request.param == "blocks":
+        monkeypatch.setattr(multiclass, "FULL_LIMIT", 3 * N_COLUMNS)
+    count = 2 if request.param == "two" else 4
+    assert type(started(1, count).chains[0]) is KINDS[request.param]
+    return count
 
 
 @pytest.mark.parametrize(("n_chains", "n_jobs"), [(3, 1), (3, 2), (5, 2), (5, 1)])
-def test_draws_depend_neither_on_company_nor_on_threads(n_chains, n_jobs):
-    together, single = started(n_chains), started(n_chains)
+def test_draws_depend_neither_on_company_nor_on_threads(n_classes, n_chains, n_jobs):
+    together, single = started(n_chains, n_classes), started(n_chains, n_classes)
     run_chains(together.chains, 9, 2, n_jobs)
     for chain in single.chains:
         chain.run(9, 2)
@@ -45,10 +66,19 @@ def test_draws_depend_neither_on_company_nor_on_threads(n_chains, n_jobs):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_a_chain_in_company_moves_as_one_that_reads_the_same_rows_alone():
-    company = started(4).chains
-    plain = [Chain(c.dynamics, c.target, c.state, c.work, c.rng) for c in started(4).chains]
-    assert all(isinstance(chain, ChainInCompany) for chain in company)
+def test_draws_do_not_depend_on_the_length_of_rounds(n_classes):
+    whole, pieces = started(2, n_classes), started(2, n_classes)
+    run_chains(whole.chains, 15, 2, 1)
+    for length in (1, 6, 3, 5):
+        run_chains(pieces.chains, length, 2, 1)
+    for found, wanted in zip(collected(pieces.chains), collected(whole.chains), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_chain_in_company_moves_as_one_that_reads_the_same_rows_alone(n_classes):
+    company, others = started(4, n_classes).chains, started(4, n_classes).chains
+    plain = [Chain(c.dynamics, c.target, c.state, c.work, c.rng) for c in others]
     run_chains(company, 20, 2, 1)
     run_chains(plain, 20, 2, 1)
     for found, wanted in zip(collected(company), collected(plain), strict=True):

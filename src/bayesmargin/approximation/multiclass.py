@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg, optimize
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from bayesmargin.approximation.binary import column_squares, suited
 from bayesmargin.approximation.gaussian import GaussianAnchor
@@ -106,8 +106,12 @@ def _energy(
         options = _options(problem, span, values, mean)
         rows, label = np.arange(len(options)), problem.label[span]
         own = options[rows, label]
-        value += float(cost @ (tau[:, 0] * logsumexp(options / tau, axis=1) - own))
-        push = softmax(options / tau, axis=1) * cost[:, None]
+        options /= tau
+        top = options.max(axis=1)
+        share = np.exp(options - top[:, None], out=options)
+        mass = share.sum(axis=1)
+        value += float(cost @ (tau[:, 0] * (np.log(mass) + top) - own))
+        push = np.multiply(share, (cost / mass)[:, None], out=share)
         push[rows, label] -= cost
         gradient += push.T @ values
     return value, gradient.ravel()

@@ -91,7 +91,7 @@ def full_cost(target: Target) -> float:
     return max(1.0, float(target.strata.start[-1]) * target.drift.shape[0])
 
 
-def _affordable(target: Target, n_draws: int) -> int:
+def affordable(target: Target, n_draws: int) -> int:
     """How many of the draws are looked at: a few hundred, and all where they cost next to nothing.
 
     The error of the check falls with draws times weights. Of two or three weights, 400 draws leave
@@ -117,7 +117,7 @@ def stein_check(
     the number of directions in which they vary, where that is less than coordinates.
     """
     flat = draws.reshape(-1, draws.shape[-1])
-    chosen = spread_draws(draws, _affordable(target, len(flat)))
+    chosen = spread_draws(draws, affordable(target, len(flat)))
     mean = flat.mean(axis=0) if centre is None else centre
     gradients = full_gradients(target, chosen, work, rng)
     n_classes = target.hinge.n_classes if isinstance(target.hinge, SeparateHinge) else 1

@@ -19,6 +19,7 @@ from bayesmargin.samplers import (
     SGHMC,
     SSGLD,
     SSGNHT,
+    Anchor,
     AugmentationGibbs,
     AusterityMetropolis,
     Auto,
@@ -36,6 +37,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "lmc": LangevinMC,
     "gibbs": AugmentationGibbs,
     "srwm": AusterityMetropolis,
+    "anchor": Anchor,
 }
 
 

@@ -17,6 +17,7 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.threads import ThreadPool, n_threads
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.rows.blocks import one_blas_thread
 from bayesmargin.targets.rows import Target, Workspace
 
 FARTHEST = 1e30  # square of a distance that no posterior reaches: the chain has diverged
@@ -146,7 +147,7 @@ def run_chains(chains: Sequence[Advancing], n_draws: int, thin: int, n_jobs: int
         else:
             group[0].run_together(group, n_draws, thin)
 
-    with ThreadPool(min(threads, max(1, len(groups)))) as pool:
+    with one_blas_thread(), ThreadPool(min(threads, max(1, len(groups)))) as pool:
         pool.run(advance, range(len(groups)))
 
 

@@ -10,7 +10,7 @@ on which others it runs beside, nor on the number of threads.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -82,6 +82,41 @@ def _gradients(target, states, works, count, working, data):  # type: ignore[no-
         pull_back(target.coordinates, work.weights, work.gradient)
 
 
+@inner_jit
+def led(dynamics, states, count):  # type: ignore[no-untyped-def]
+    """Move some states to where their gradients are wanted."""
+    for k in range(count):
+        lead(dynamics, states[k])
+
+
+@inner_jit
+def moved(dynamics, target, states, works, sources, count, thin, n, trace):  # type: ignore[no-untyped-def]
+    """Let states follow their gradients, tracing draw ``n``; whether all of them stayed finite."""
+    for k in range(count):
+        state = states[k]
+        follow(dynamics, state, space_of(target), works[k], sources[k])
+        state.clock[0] += 1
+        square, kinetic = 0.0, 0.0
+        for j in range(state.position.shape[0]):
+            square += state.position[j] * state.position[j]
+            kinetic += state.momentum[j] * state.momentum[j]
+        if not square < FARTHEST:
+            return False
+        trace[k, n, 0] += kinetic / (thin * state.position.shape[0])
+        trace[k, n, 1] += state.friction[0] / thin
+        trace[k, n, 2] = max(trace[k, n, 2], np.sqrt(square))
+    return True
+
+
+@inner_jit
+def put(states, count, n, draws):  # type: ignore[no-untyped-def]
+    """Write the positions of some states down as draw ``n``."""
+    for k in range(count):
+        position = states[k].position
+        for j in range(position.shape[0]):
+            draws[k, n, j] = position[j]
+
+
 @jit
 def record_together(  # type: ignore[no-untyped-def]
     dynamics, target, states, works, sources, count, thin, draws, trace
@@ -92,26 +127,11 @@ def record_together(  # type: ignore[no-untyped-def]
     data = np.zeros((lines, size))
     for n in range(draws.shape[1]):
         for _ in range(thin):
-            for k in range(count):
-                lead(dynamics, states[k])
+            led(dynamics, states, count)
             _gradients(target, states, works, count, working, data)
-            for k in range(count):
-                state = states[k]
-                follow(dynamics, state, space_of(target), works[k], sources[k])
-                state.clock[0] += 1
-                square, kinetic = 0.0, 0.0
-                for j in range(state.position.shape[0]):
-                    square += state.position[j] * state.position[j]
-                    kinetic += state.momentum[j] * state.momentum[j]
-                if not square < FARTHEST:
-                    return n
-                trace[k, n, 0] += kinetic / (thin * state.position.shape[0])
-                trace[k, n, 1] += state.friction[0] / thin
-                trace[k, n, 2] = max(trace[k, n, 2], np.sqrt(square))
-        for k in range(count):
-            position = states[k].position
-            for j in range(position.shape[0]):
-                draws[k, n, j] = position[j]
+            if not moved(dynamics, target, states, works, sources, count, thin, n, trace):
+                return n
+        put(states, count, n, draws)
     return draws.shape[1]
 
 
@@ -119,19 +139,20 @@ class ChainInCompany(Chain):
     """A chain that others of its kind can run beside."""
 
     together: ClassVar[int] = GROUP
+    recorder: ClassVar[Any] = staticmethod(record_together)
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
         self.run_together([self], n_draws, thin)
 
-    @staticmethod
-    def run_together(chains: Sequence[Chain], n_draws: int, thin: int) -> None:
+    @classmethod
+    def run_together(cls, chains: Sequence[Any], n_draws: int, thin: int) -> None:
         """Append as many draws to every one of the chains, at most :data:`GROUP` of them."""
         first, count = chains[0], len(chains)
         padded = [*chains, *([first] * (GROUP - count))]
         draws = np.empty((count, n_draws, first.state.position.shape[0]))
         trace = np.zeros((count, n_draws, len(TRACE_NAMES)))
-        done = record_together(
+        done = cls.recorder(
             first.dynamics,
             first.target,
             tuple(chain.state for chain in padded),

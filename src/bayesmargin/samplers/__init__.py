@@ -1,5 +1,6 @@
 """Samplers: each a set of settings that an estimator's ``sampler=`` takes, by name or as object."""
 
+from bayesmargin.samplers.anchor import Anchor
 from bayesmargin.samplers.augmentation import AugmentationGibbs
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
@@ -14,6 +15,7 @@ __all__ = [
     "SGHMC",
     "SSGLD",
     "SSGNHT",
+    "Anchor",
     "AugmentationGibbs",
     "AusterityMetropolis",
     "Auto",

@@ -1,5 +1,6 @@
 """Chains that draw what the classes share at every draw: over blocks of weights, and wide ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,17 @@ from bayesmargin.likelihoods.largest import InterleavedHinge
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.priors.shared import SharedPart
 from bayesmargin.running.chains import Chain
-from bayesmargin.targets.coordinates import Rotated, Scaled, Sheared, weights_from
+from bayesmargin.running.classes_side_by_side import ClassesInCompany
+from bayesmargin.targets.coordinates import (
+    Rotated,
+    Scaled,
+    Sheared,
+    fill_gradient,
+    fill_weights,
+)
 from bayesmargin.targets.problem import Problem
+
+PERIOD = 8  # iterations after which chains side by side draw what their classes share
 
 
 class WhitenedBlocks:
@@ -26,17 +36,21 @@ class WhitenedBlocks:
 
     def weights(self, position: FloatArray) -> FloatArray:
         """Weights of a position."""
-        return weights_from(self.coordinates, position)
+        weights = np.empty(self.coordinates.centre.size)
+        fill_weights(self.coordinates, position, weights)
+        return weights
 
-    def position(self, weights: FloatArray) -> FloatArray:
-        """Position of weights."""
-        moves = (weights - self.coordinates.centre).reshape(len(self.inverse), -1, 1)
-        return (self.inverse @ moves).ravel()
+    def moved(self, position: FloatArray, shift: FloatArray) -> FloatArray:
+        """Position whose weights are shifted by as much for every class; ``shift`` has them all."""
+        return position + (self.inverse @ shift[: self.inverse.shape[1]]).ravel()
 
-    def gradient(self, gradient: FloatArray) -> FloatArray:
-        """Gradient in positions of one in weights."""
-        parts = gradient.reshape(len(self.inverse), -1, 1)
-        return (self.coordinates.transposed @ parts).ravel()
+    def contrasts(self, positions: FloatArray) -> FloatArray:
+        """Positions (draw, coordinate) whose shared part is at its mean."""
+        found = np.empty_like(positions)
+        for k, position in enumerate(positions):
+            weights = self.weights(position)
+            found[k] = self.moved(position, self.shared.removed(weights) - weights)
+        return found
 
 
 @dataclass(kw_only=True)
@@ -52,17 +66,51 @@ class SharedChain(Chain):
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
-        made, position, shared = len(self.draws), self.state.position, self.blocks.shared
+        made = len(self.draws)
         for _ in range(n_draws):
             super().run(1, thin)
-            weights = self.blocks.weights(position)
-            self.draws[-1][0] = self.blocks.position(shared.removed(weights))
-            fresh = shared.redrawn(weights, self.rng)
-            position[:] = self.blocks.position(fresh)
-            change = self.blocks.gradient(shared.slope(fresh - weights))
-            reconcile_state(self.dynamics, self.state, change)
+            self.draws[-1] = self.blocks.contrasts(self.draws[-1])
+            redraw_shared(self)
         self.draws[made:] = [np.concatenate(self.draws[made:])]
         self.trace[made:] = [np.concatenate(self.trace[made:])]
+
+
+@dataclass(kw_only=True)
+class SharedInCompany(ClassesInCompany):
+    """:class:`SharedChain` for chains that read every row together.
+
+    Their draws are close, and drawing the shared part takes passes over all blocks, so that it is
+    drawn again after every :data:`PERIOD` iterations, whenever draws are taken.
+    """
+
+    blocks: WhitenedBlocks
+
+    @classmethod
+    def run_together(cls, chains: Sequence[Any], n_draws: int, thin: int) -> None:
+        """Append as many draws to every one of the chains, at most ``together`` of them."""
+        made, left = [len(chain.draws) for chain in chains], n_draws
+        while left > 0:
+            until = PERIOD - int(chains[0].state.clock[0]) % PERIOD
+            part = min(left, -(-until // thin))
+            super().run_together(chains, part, thin)
+            left -= part
+            if part * thin >= until:
+                for chain in chains:
+                    redraw_shared(chain)
+        for chain, first in zip(chains, made, strict=True):
+            positions = np.concatenate(chain.draws[first:])
+            chain.draws[first:] = [chain.blocks.contrasts(positions)]
+            chain.trace[first:] = [np.concatenate(chain.trace[first:])]
+
+
+def redraw_shared(chain: SharedChain | SharedInCompany) -> None:
+    """Draw the shared part of a chain's position afresh, and tell its momentum."""
+    blocks, position = chain.blocks, chain.state.position
+    weights, change = blocks.weights(position), np.empty(position.size)
+    shift = blocks.shared.redrawn(weights, chain.rng) - weights
+    position[:] = blocks.moved(position, shift)
+    fill_gradient(blocks.coordinates, blocks.shared.slope(shift), change)
+    reconcile_state(chain.dynamics, chain.state, change)
 
 
 def blocks_of(coordinates: Any, shared: SharedPart | None) -> WhitenedBlocks | None:

@@ -5,6 +5,7 @@ The samplers themselves (``*_settings.py``) differ in little more than their dyn
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +31,19 @@ from bayesmargin.approximation.targets import (
 from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.dynamics.base import initial_state
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.likelihoods.largest import MulticlassHinge
 from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
+from bayesmargin.running.classes_side_by_side import ClassesInCompany
 from bayesmargin.running.side_by_side import ChainInCompany
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.settings import StochasticSettings
-from bayesmargin.samplers.sharing import SharedChain, blocks_of
+from bayesmargin.samplers.sharing import (
+    SharedChain,
+    SharedInCompany,
+    WhitenedBlocks,
+    blocks_of,
+)
 from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.targets.coordinates import n_positions
 from bayesmargin.targets.problem import Problem
@@ -46,7 +54,10 @@ SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
 COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
 CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
-CLOSER = 0.35  # relaxation times between draws where steps are dear
+CHEAPER_CLASSES = 8  # the same where products of matrices make the scores of several classes
+CLOSER = 0.35  # relaxation times between draws where steps read all rows,
+DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
+SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
 
@@ -127,16 +138,17 @@ class StochasticSampler(StochasticSettings):
         Exact gradients bear longer steps, every second of which is a draw, and chains side by side
         read a row once; so batches have to be a good deal smaller to be worth their noise.
         """
-        if not (self._reads_all and rows_can_be_whitened(problem, anchor)):
+        if not self._reads_all or (problem.is_binary and not rows_can_be_whitened(problem, anchor)):
             return None
         n_columns = problem.source.n_columns
         batch_size = default_batch_size(n_columns)
         batch_size = quiet_batch(screening, batch_size, step, anchor.n_directions, n_columns)
         taken = int(allocate(screening, batch_size, step).take.sum())
-        if taken * n_columns < COSTLY:
+        if taken * n_columns * problem.n_blocks < COSTLY:
             return None
         whole = without_idle_rows(screening, states.distance)
-        return whole if whole.index.size <= CHEAPER * taken else None
+        cheaper = CHEAPER if problem.is_binary else CHEAPER_CLASSES
+        return whole if whole.index.size <= cheaper * taken else None
 
     def _place(
         self,
@@ -167,8 +179,7 @@ class StochasticSampler(StochasticSettings):
             state = initial_state(start, rng, self.diffusion_level)
             work = workspace(prepared.target, ROW_TYPE)
             parts = (dynamics, prepared.target, state, work, rng)
-            alone = ChainInCompany if whole else Chain
-            chains.append(alone(*parts) if blocks is None else SharedChain(*parts, blocks=blocks))
+            chains.append(chain_of(parts, blocks, whole))
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
         def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
@@ -187,11 +198,14 @@ class StochasticSampler(StochasticSettings):
             return self.step_error(self.last_step(step, chains)) if whitened else 0.0
 
         batch_size = int(prepared.target.strata.take.sum())
+        spacing, settling = (CLOSER, SHORTER) if whole else (0.5, 50)
+        if whole and batch_size * problem.n_weights > DEAR:
+            spacing = 0.0
         return Ensemble(
             chains=chains,
             weights=prepared.weights,
-            thin=self.thin or max(1, round((CLOSER if whole else 0.5) * pace)),
-            warmup=self.burn_in if self.burn_in is not None else max(50, round(50 * pace)),
+            thin=self.thin or max(1, round(spacing * pace)),
+            warmup=self.burn_in if self.burn_in is not None else max(50, round(settling * pace)),
             adaptive=self.thin is None and self.burn_in is None,
             info={
                 "sampler": type(self).__name__,
@@ -205,6 +219,7 @@ class StochasticSampler(StochasticSettings):
             },
             target=prepared.target,
             temperature=temperature,
+            facts=lambda trace: beside_anchor(chains) if known is not None else {},
             step_error=step_error,
             draw_weights=self.draw_weights(step, chains),
             complete=None if shared is None else shared.redrawn,
@@ -215,6 +230,27 @@ class StochasticSampler(StochasticSettings):
             and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
             raw=self.preconditioner != "hessian",
         )
+
+
+def chain_of(parts: Any, blocks: WhitenedBlocks | None, whole: bool) -> Chain:
+    """A chain that reads all rows beside others or batches alone, and draws what blocks share."""
+    if blocks is not None:
+        return (SharedInCompany if whole else SharedChain)(*parts, blocks=blocks)
+    if not whole:
+        return Chain(*parts)
+    several = isinstance(parts[1].hinge, MulticlassHinge)
+    return (ClassesInCompany if several else ChainInCompany)(*parts)
+
+
+def beside_anchor(chains: Sequence[Chain]) -> dict[str, float]:
+    """How far draws in whitened coordinates lie from the Gaussian that these stand for."""
+    parts = [np.concatenate(chain.draws) for chain in chains]
+    mean = np.mean([part.mean(axis=0) for part in parts], axis=0)
+    square = np.mean([np.mean((part - mean) ** 2) for part in parts])
+    return {
+        "anchor_mean_off": float(np.sqrt(np.mean(mean**2))),
+        "anchor_variance_ratio": float(square),
+    }
 
 
 def around(

@@ -18,6 +18,7 @@ from bayesmargin.approximation.wide_targets import (
 from bayesmargin.dynamics.base import initial_state
 from bayesmargin.likelihoods.each_score import SeparateHinge
 from bayesmargin.likelihoods.largest import InterleavedHinge
+from bayesmargin.rows.source import DenseSource
 from bayesmargin.rows.sparse import DENSE_COLUMNS
 from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
@@ -37,12 +38,21 @@ from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import workspace
 
 KICK = 0.9  # momentum that a row may give when it changes state, before corners are cut
+MORE_COLUMNS = 1200  # up to here a full covariance pays for dense rows,
+TALL = 8  # if there are so many for every column
 SPACING = 0.25  # relaxation times between draws: iterations are dear, and more are made if needed
 
 
 def is_wide(problem: Problem) -> bool:
-    """Whether a problem has too many columns for a full covariance."""
-    return problem.source.n_columns > DENSE_COLUMNS
+    """Whether a problem has too many columns for a full covariance.
+
+    Somewhat more are affordable where one score is made of many dense rows: there steps by a full
+    covariance, which are few, save more than finding it takes.
+    """
+    n_rows, n_columns = problem.source.n_rows, problem.source.n_columns
+    if isinstance(problem.source, DenseSource) and problem.is_binary and n_rows >= TALL * n_columns:
+        return n_columns > MORE_COLUMNS
+    return n_columns > DENSE_COLUMNS
 
 
 def start_wide(

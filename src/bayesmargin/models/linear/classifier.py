@@ -51,7 +51,8 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         What more than two classes mean; two classes are the binary model either way.
     sampler : str or Sampler
         "auto", "ssgld", "ssgnht", "sghmc", the exact "hmc", "lmc" and "gibbs", "srwm" (random walk
-        with the austerity test), or an object of :mod:`bayesmargin.samplers`.
+        with the austerity test), "anchor" (a Gaussian, no chain), or an object of
+        :mod:`bayesmargin.samplers`.
     n_chains, n_draws : int
         Chains, and draws kept from each.
     random_state : int, Generator, RandomState or None

@@ -48,7 +48,8 @@ class BayesianQuantileRegressor(RegressionTraining):
         Whether a constant feature is added.
     sampler : str or Sampler
         "auto", "ssgld", "ssgnht", "sghmc", the exact "hmc", "lmc" and "gibbs", "srwm" (random walk
-        with the austerity test), or an object of :mod:`bayesmargin.samplers`.
+        with the austerity test), "anchor" (a Gaussian, no chain), or an object of
+        :mod:`bayesmargin.samplers`.
     n_chains, n_draws : int
         Chains, and draws kept from each.
     random_state : int, Generator, RandomState or None

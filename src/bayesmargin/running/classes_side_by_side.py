@@ -1,0 +1,88 @@
+r"""Chains of several classes that read every row together, as products of matrices.
+
+Scores of a block of rows under one chain, :math:`X_b W^\top`, are one call of the BLAS while the
+block is in the cache, several times as fast as a row after the other. Products are taken chain by
+chain, so that the draws of a chain depend neither on its company nor on the number of threads;
+nothing random is shared (:mod:`.side_by_side`).
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.likelihoods.hinge import still_wins, winner
+from bayesmargin.priors.densities import prior_gradient
+from bayesmargin.rows.layout import row_add
+from bayesmargin.running.side_by_side import ChainInCompany, led, moved, put
+from bayesmargin.targets.coordinates import pull_back, to_weights
+
+BLOCK = 1 << 16  # numbers in a block of rows, a quarter of a megabyte
+SHORTEST, LONGEST = 64, 512  # rows of a block
+
+
+@inner_jit
+def _add_changes(hinge, rows, first, scores, data):  # type: ignore[no-untyped-def]
+    """Add the changes of force of the rows from ``first`` on, whose scores are given."""
+    for i in range(scores.shape[0]):
+        d = first + i
+        label, before = hinge.label[d], hinge.reference[d]
+        if still_wins(hinge.margin, scores[i], label, before):
+            continue
+        now = winner(hinge.margin, scores[i], label)
+        if now != before:
+            row_add(rows, d, hinge.cost[d], data[now])
+            row_add(rows, d, -hinge.cost[d], data[before])
+
+
+@inner_jit
+def _gradients(target, states, works, count, tables, data, scores):  # type: ignore[no-untyped-def]
+    """Gradient of the energy at the position of every state, to ``gradient`` of its workspace."""
+    hinge, n_classes, n_columns = target.hinge, tables.shape[1], tables.shape[2]
+    for k in range(count):
+        weights = works[k].weights
+        to_weights(target.coordinates, states[k].position, weights)
+        for c in range(n_classes):
+            for j in range(n_columns):
+                tables[k, c, j] = weights[c * n_columns + j]
+                data[k, c, j] = target.drift[c * n_columns + j]
+    n_rows, length = target.strata.start[-1], scores.shape[0]
+    for first in range(0, n_rows, length):
+        last = min(n_rows, first + length)
+        block, part = target.rows.values[first:last], scores[: last - first]
+        for k in range(count):
+            np.dot(block, tables[k].T, part)
+            _add_changes(hinge, target.rows, first, part, data[k])
+    for k in range(count):
+        work, change = works[k], data[k].reshape(n_classes * n_columns)
+        prior_gradient(target.prior, work.weights, work.prior)
+        for j in range(change.shape[0]):
+            work.data[j] = change[j]
+            work.weights[j] = change[j] + work.prior[j]
+        pull_back(target.coordinates, work.weights, work.gradient)
+
+
+@jit
+def record_classes_together(  # type: ignore[no-untyped-def]
+    dynamics, target, states, works, sources, count, thin, draws, trace
+):
+    """:func:`.side_by_side.record_together` for chains of several classes."""
+    n_columns = target.rows.values.shape[1]
+    n_classes, kind = target.drift.shape[0] // n_columns, target.rows.values.dtype
+    tables = np.zeros((count, n_classes, n_columns), kind)
+    data = np.zeros((count, n_classes, n_columns))
+    scores = np.zeros((min(LONGEST, max(SHORTEST, BLOCK // n_columns)), n_classes), kind)
+    for n in range(draws.shape[1]):
+        for _ in range(thin):
+            led(dynamics, states, count)
+            _gradients(target, states, works, count, tables, data, scores)
+            if not moved(dynamics, target, states, works, sources, count, thin, n, trace):
+                return n
+        put(states, count, n, draws)
+    return draws.shape[1]
+
+
+class ClassesInCompany(ChainInCompany):
+    """A chain of several classes that others of its kind can run beside."""
+
+    recorder: ClassVar[Any] = staticmethod(record_classes_together)
