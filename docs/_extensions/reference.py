@@ -39,6 +39,11 @@ GROUPS = (
     ),
     ("Components of a mixture", "bayesmargin.models.infinite_svc.reading", ["Expert"]),
     ("Probabilities of a mixture", "bayesmargin.calibration.floored", ["Link"]),
+    (
+        "Votes of crowds",
+        "bayesmargin.models.crowd",
+        ["majority_vote", "weighted_vote", "dawid_skene"],
+    ),
     ("Rows larger than memory", "bayesmargin.rows", None),
     ("Saving", "bayesmargin.saving", None),
     ("Tables", "bayesmargin.tables", None),

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayesmargin.models.crowd.voting import MaxMarginVoting
     from bayesmargin.models.dpmnl.classifier import DPMNLClassifier
     from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
     from bayesmargin.models.kernel.classifier import BayesianSVC
@@ -34,6 +35,7 @@ __all__ = [
     "Checkpoint",
     "DPMNLClassifier",
     "InfiniteSVC",
+    "MaxMarginVoting",
     "MedLDAClassifier",
     "__version__",
     "load",

@@ -15,7 +15,8 @@ each = pytest.mark.parametrize("entry", MODELS.values(), ids=MODELS)
 
 def test_what_is_exported_are_the_models_and_load():
     assert {*MODELS, "Checkpoint", "load", "__version__"} == set(bayesmargin.__all__)
-    assert len(WORDS) == len(MODELS)
+    assert len({entry.word for entry in MODELS.values()}) == len(MODELS)
+    assert [*WORDS.values()] == [one for one in MODELS.values() if one.answers != "items"]
 
 
 @each

@@ -31,11 +31,12 @@ class Model(NamedTuple):
     module: str  #: where the class lives
     word: str  #: that ``bayesmargin fit --model`` takes
     summary: str  #: what it is, in a sentence for people
-    report: str  #: which kind of report it gets: linear, topics or infinite
+    report: str  #: which kind of report it gets: linear, topics, infinite or none yet
     flags: Mapping[str, str]  #: flags of the command line, and the settings that they are
     checks: str  #: ``module:function`` that refuses settings which are not allowed
     saved: str  #: module of its :class:`SavedParts`
-    answers: str = "classes"  #: what it predicts: ``classes`` or ``values``
+    #: what it predicts: ``classes`` or ``values`` of rows, or the ``items`` that a table tells of
+    answers: str = "classes"
     sparse: bool = False  #: whether it reads sparse matrices
     piecewise: bool = False  #: whether it reads rows piece by piece from files
     counts: bool = False  #: whether its features are counts, of words say
@@ -150,13 +151,25 @@ _ENTRIES = (
         checks=f"{_MODELS}.dpmnl.settings:check_settings",
         saved=f"{_SAVED}.dpmnl",
     ),
+    Model(
+        name="MaxMarginVoting",
+        module=f"{_MODELS}.crowd.voting",
+        word="crowd",
+        summary="A vote of many workers on the label of each item, with a weight for every "
+        "worker, negative for those who are mostly wrong, and a table of what they confuse.",
+        report="none",
+        flags={**_USUAL, "sampler": "sampler"},
+        checks=f"{_MODELS}.crowd.settings:check_settings",
+        saved=f"{_SAVED}.crowd",
+        answers="items",
+    ),
 )
 
 MODELS: dict[str, Model] = {model.name: model for model in _ENTRIES}
 """By the name of the class."""
 
-WORDS: dict[str, Model] = {model.word: model for model in _ENTRIES}
-"""By the word of the command line."""
+WORDS: dict[str, Model] = {model.word: model for model in _ENTRIES if model.answers != "items"}
+"""By the word of ``bayesmargin fit --model``; models of items have commands of their own."""
 
 
 def model_of(estimator: Any) -> Model | None:

@@ -82,6 +82,10 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
     """Gather names and forecasts."""
     kind = kind_of(estimator)
     check_is_fitted(estimator)
+    if entry_of(estimator).answers == "items":
+        raise ValueError(
+            f"there is no report of a {type(estimator).__name__} yet: its tables tell what it knows"
+        )
     if entry_of(estimator).answers == "values":
         raise ValueError(
             f"there is no report of a {type(estimator).__name__} yet: reports show classes; "
