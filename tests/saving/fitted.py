@@ -59,7 +59,14 @@ def linear(n_classes=2, **settings):
 
 def kernel(n_classes=2, **settings):
     X, y = rows(n_classes)
-    settings = {"n_components": 5, "n_chains": 2, "n_draws": 30, "random_state": 1, **settings}
+    settings = {
+        "n_components": 5,
+        "gamma": "scale",
+        "n_chains": 2,
+        "n_draws": 30,
+        "random_state": 1,
+        **settings,
+    }
     return fit(BayesianSVC(**settings), X, np.array(NAMES)[y])
 
 

@@ -28,17 +28,20 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
 
     Parameters
     ----------
-    C : float
-        Weight of the hinge, as in ``SVC``.
+    C : float or "auto"
+        Weight of the hinge, as in ``SVC``. "auto" chooses it, and likewise ``gamma`` and
+        ``n_components``, by the log loss of training rows that are left out by computation: a
+        Gaussian fit a candidate, no refits, and one sampled fit of the best.
     kernel : {"rbf", "laplacian", "poly", "linear", "cosine", "precomputed"}, callable or Kernel
         A function gets two matrices of rows, as in ``SVC``. ``kernel__degree`` and
         ``kernel__coef0`` are settings of the polynomial.
-    gamma : float or "scale"
-        Of the kernels "rbf", "laplacian" and "poly". "scale" is one over the number of columns
+    gamma : float, "auto" or "scale"
+        Of the kernels "rbf", "laplacian" and "poly". "auto" chooses it (in ``SVC`` the word means
+        one over the number of columns). "scale" is one over the number of columns
         times the variance of ``X``, as in ``SVC``.
     n_components : int or "auto"
-        Features that hold the kernel. "auto": as many as leave out one per cent of the variance of
-        the rows' scores, at most 300. As many as there are rows is exact.
+        Features that hold the kernel; "auto" takes as many as rows left out ask for. As many as
+        there are rows is exact.
     margin : float
         Margin :math:`\ell` that a score should reach.
     prior_scale : float
@@ -66,8 +69,10 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    gamma_ : float
-        The ``gamma`` that was used.
+    C_, gamma_ : float
+        The ``C`` and ``gamma`` that were used.
+    profile_, sizes_ : Profile or None
+        What candidates of ``C`` and ``gamma``, and numbers of components, were worth; print them.
     map_ : FeatureMap
         Landmarks and features.
     coef_, intercept_ : arrays of shape (1, n_components) and (1,)
@@ -84,7 +89,7 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
     >>> from sklearn.datasets import make_moons
     >>> from bayesmargin import BayesianSVC
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = BayesianSVC(gamma=2.0, n_draws=200, random_state=0).fit(X, y)
+    >>> model = BayesianSVC(n_draws=200, random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.95
     True
 
@@ -102,9 +107,9 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
 
     def __init__(
         self,
-        C: Any = 1.0,
+        C: Any = "auto",
         kernel: Any = "rbf",
-        gamma: Any = "scale",
+        gamma: Any = "auto",
         n_components: Any = "auto",
         margin: float = 1.0,
         prior_scale: Any = 1.0,

@@ -96,8 +96,7 @@ def fit_map(
     gamma: float,
     rows: FloatArray,
     columns: IntArray,
-    n_features: int | None,
-    left_out: float,
+    n_features: int,
     rng: np.random.Generator,
 ) -> FeatureMap:
     """Landmarks and features for some rows.
@@ -106,20 +105,17 @@ def fit_map(
     ----------
     columns : array of shape (n_rows,)
         Numbers that rows have in a precomputed matrix.
-    n_features : int or None
-        Features wanted, at most; None: as many as leave out no more than ``left_out``.
-    left_out : float
-        Share of the rows' variance that may be left out, where there is no number.
+    n_features : int
+        Features wanted, at most.
     """
     given = isinstance(kernel, Precomputed)
     own = rows[np.arange(len(rows)), columns] if given else kernel.of_itself(rows, gamma)
-    every = len(rows) <= max(EXACT_ROWS, n_features or 0)
+    every = len(rows) <= max(EXACT_ROWS, n_features)
     if every:
         chosen = np.arange(len(rows))
     else:
         some = rng.choice(len(rows), min(SEEN, len(rows)), replace=False, shuffle=False)
-        count = min(EXACT_ROWS, PER_FEATURE * (n_features or EXACT_ROWS), len(some))
-        count = max(count, n_features or 0)
+        count = max(n_features, min(EXACT_ROWS, PER_FEATURE * n_features, len(some)))
         chosen = some[_pivots(kernel, gamma, rows[some], columns[some], own[some], count, rng)]
     points: Any = columns[chosen] if given else rows[chosen]
     gram = kernel.between(rows[chosen], points, gamma)
@@ -133,9 +129,7 @@ def fit_map(
         spread, turn = _main_directions(kernel, gamma, rows, points, root, rng)
         root = root @ turn
     order = np.argsort(spread)[::-1]
-    wanted = _enough(spread[order], float(own.mean()), left_out)
-    wanted = min(wanted, len(order)) if n_features is None else min(n_features, len(order))
-    mixing = np.ascontiguousarray(root[:, order[:wanted]])
+    mixing = np.ascontiguousarray(root[:, order[:n_features]])
     found = FeatureMap(kernel, gamma, np.ascontiguousarray(points), mixing, float(own.mean()))
     if every:
         alone = 1.0 / np.maximum(np.square(vectors) @ (1.0 / np.maximum(values, DUST)), 1e-300)
@@ -173,12 +167,6 @@ def _main_directions(
         second += values.T @ values
     spread, turn = linalg.eigh(second / len(some))
     return spread, turn
-
-
-def _enough(spread: FloatArray, total: float, left_out: float) -> int:
-    """How many directions leave out no more than a share of the variance."""
-    rest = total - np.cumsum(spread)
-    return int(np.count_nonzero(rest > left_out * total)) + 1
 
 
 def _pivots(

@@ -21,7 +21,7 @@ def check_kernel_settings(estimator: Any) -> Sampler:
     """Check the parameters of a kernel estimator and return its sampler."""
     require_verbosity(estimator.verbose)
     kernel_of(estimator.kernel).check()
-    for name, words in (("C", ()), ("gamma", ("scale",)), ("prior_scale", ())):
+    for name, words in (("C", (AUTO,)), ("gamma", (AUTO, "scale")), ("prior_scale", ())):
         _require_number_or(name, getattr(estimator, name), words)
     require_given(margin=estimator.margin)
     if estimator.n_components != AUTO:

@@ -7,15 +7,18 @@ import numpy as np
 
 from bayesmargin.calibration.leading import leader_of
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.foundation.types import FloatArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.checks import plain_labels
 from bayesmargin.models.deciding import DecisionsMixin
-from bayesmargin.models.kernel.kernels import kernel_of
+from bayesmargin.models.kernel.choosing import Question, usual_gamma
+from bayesmargin.models.kernel.kernels import Kernel, kernel_of
 from bayesmargin.models.kernel.landmarks import fit_map
 from bayesmargin.models.kernel.reading import KernelReading
 from bayesmargin.models.kernel.resting import resting_scores
 from bayesmargin.models.kernel.settings import AUTO, check_kernel_settings
+from bayesmargin.models.kernel.support import MOST_ROWS, SupportMixin, active_shares
 from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.choosing import Profile
 from bayesmargin.models.linear.fitting import (
     LinearData,
     emphasised,
@@ -29,9 +32,6 @@ from bayesmargin.priors.moments import prior_belief
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import Run
-
-LEFT_OUT = 0.01  # share of the variance that features may leave out where nobody says how many
-MOST = 300  # features of "auto"
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,13 @@ class Sampled:
     engine: str = "numba"
 
 
-class KernelTraining(SavedMixin, DecisionsMixin, KernelReading):
+class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
     """Fits of kernel models: from checked rows to draws and probabilities."""
 
     C: Any
     gamma: Any
+    profile_: Profile | None
+    sizes_: Profile | None
     n_components: Any
     prior_scale: Any
     margin: float
@@ -96,6 +98,8 @@ class KernelTraining(SavedMixin, DecisionsMixin, KernelReading):
                 run = sample_linear(data, priors, settings, sampler, generators, progress, journal)
             self._store(run, some_rows(data, generators[-1]), settings, generators[-1])
             self._rest(np.bincount(data.label, data.weight, len(self.classes_)).astype(float))
+            if len(label) <= MOST_ROWS:
+                self._support(data, separate)
         return self
 
     def _mapped(self, data: LinearData, rng: np.random.Generator) -> LinearData:
@@ -105,21 +109,28 @@ class KernelTraining(SavedMixin, DecisionsMixin, KernelReading):
         columns = np.zeros(len(X), dtype=np.int64)
         there = data.place >= 0
         columns[data.place[there]] = np.flatnonzero(there)
-        self.C_, self.prior_scale_ = float(self.C), float(self.prior_scale)
-        self.gamma_ = self._resolved_gamma(X)
-        wanted = None if self.n_components == AUTO else int(self.n_components)
-        found = fit_map(kernel, self.gamma_, X, columns, wanted, LEFT_OUT, rng)
-        if wanted is None and found.n_features > MOST:
-            found = found.first(MOST)
+        self.prior_scale_ = float(self.prior_scale)
+        choice = self._question(kernel, data, columns).choose(rng)
+        self.C_, self.gamma_ = choice.C, choice.gamma
+        self.profile_, self.sizes_ = choice.profile, choice.sizes
+        found = fit_map(kernel, choice.gamma, X, columns, choice.n_components, rng)
         self.map_ = found
         features, rest, _ = found.features(X)
         return replace(data, values=features, unseen=self.prior_scale_**2 * rest)
 
-    def _resolved_gamma(self, X: FloatArray) -> float:
+    def _question(self, kernel: Kernel, data: LinearData, columns: IntArray) -> Question:
+        """What is left to be chosen."""
+        usual = usual_gamma(data.values) if kernel.has_gamma else 1.0
+        known: dict[str, float] = {}
+        if not isinstance(self.C, str):
+            known["C"] = float(self.C)
         if not isinstance(self.gamma, str):
-            return float(self.gamma)
-        variance = float(X.var()) if kernel_of(self.kernel).has_gamma else 0.0
-        return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+            known["gamma"] = float(self.gamma)
+        elif self.gamma == "scale" or not kernel.has_gamma:
+            known["gamma"] = usual
+        wanted = None if self.n_components == AUTO else int(self.n_components)
+        facts = (self.margin, self.prior_scale_, known, usual, wanted)
+        return Question(kernel, data, columns, *facts)
 
     def _store(
         self, run: Run, rows: LinearData, settings: Sampled, rng: np.random.Generator
@@ -143,6 +154,17 @@ class KernelTraining(SavedMixin, DecisionsMixin, KernelReading):
             coords["class"] = self.classes_.tolist()
         dims = {"coef": (*per_class, "component"), "intercept": per_class, "unseen": per_class}
         self.posterior_ = Posterior(draws, dims, coords, {**run.info, **told})
+
+    def _support(self, data: LinearData, separate: bool) -> None:
+        """How often the rows that were given pull, and how strongly."""
+        draws = super(KernelReading, self)._draws()
+        active = active_shares(data, *draws, self.margin, separate)
+        place = data.place
+        assert place is not None
+        number = data.weight if data.number is None else data.number
+        pull = self.C_ * active * data.weight / np.maximum(number, 1.0)
+        self.active_ = np.where(place >= 0, active[place], 0.0)
+        self.pulls_ = np.where(place >= 0, pull[place], 0.0)
 
     def _rest(self, counts: FloatArray) -> None:
         """Where the scores of rows rest that are like no training row: at the class shares."""

@@ -12,6 +12,7 @@ __all__ = ["CLASSES", "check", "layout"]
 
 CLASSES: dict[str, Stored] = {
     **stored("bayesmargin.models.kernel.landmarks", "FeatureMap"),
+    **stored("bayesmargin.models.linear.choosing", "Profile"),
     **stored(
         "bayesmargin.models.kernel.kernels",
         *("RBF", "Laplacian", "Linear", "Polynomial", "Cosine", "Precomputed"),
@@ -46,3 +47,6 @@ def check(model: Any, features: int) -> None:
     check_draws(model, mixing.shape[1])
     intercept = model.posterior_["intercept"]
     require_array(model.posterior_["unseen"], list(intercept.shape), "f", "unseen")
+    if hasattr(model, "pulls_"):
+        count = len(require_array(model.pulls_, [None], "f", "pulls_"))
+        require_array(model.active_, [count], "f", "active_")

@@ -1,0 +1,92 @@
+"""Settings chosen by rows left out of a Gaussian fit: the law, and what it chooses."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.metrics import log_loss
+
+from bayesmargin import BayesianSVC
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.models.kernel.kernels import RBF
+from bayesmargin.models.kernel.landmarks import fit_map
+from bayesmargin.models.linear.choosing import part_of, profile_of, searched, without_sites
+from bayesmargin.models.linear.fitting import LinearData, make_problem
+from bayesmargin.priors.moments import prior_belief
+
+
+@pytest.mark.parametrize("cost", [1.0, 5.0])
+def test_rows_left_out_are_as_refits_without_them_say(cost):
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    found = fit_map(RBF(), 1.0, X, np.arange(60), 60, np.random.default_rng(0))
+    features = found.features(X)[0]
+    prior = prior_belief("gaussian", 1.0, features.shape[1] + 1)
+    design = np.column_stack([features, np.ones(60)])
+    rng = np.random.default_rng(0)
+
+    def scores(rows, at):
+        data = LinearData(features[rows], y[rows], np.ones(len(rows)), 2)
+        anchor = fit_anchor(make_problem(data, prior, cost, 1.0, True), rng)
+        return design[at] @ anchor.mean, np.square(design[at] @ anchor.factor).sum(axis=-1)
+
+    every = np.arange(60)
+    mean, variance = scores(every, every)
+    sign = 2.0 * y - 1.0
+    told, width = without_sites(mean, variance, sign, 1.0, np.full(60, cost))
+    refits = np.array([scores(np.delete(every, k), k) for k in range(60)])
+    moved, wanted = sign * (told - mean), sign * (refits[:, 0] - mean)
+    assert np.sqrt(np.mean((moved - wanted) ** 2)) < 0.35 * np.sqrt(np.mean(wanted**2))
+    assert abs(moved.mean() / wanted.mean() - 1.0) < 0.25
+    ratio = width / refits[:, 1]
+    assert 0.75 < np.median(ratio) < 1.25
+    assert (width > variance).all()
+
+
+def test_what_is_chosen_is_as_good_on_new_rows_as_any_candidate():
+    X, y = make_moons(1300, noise=0.25, random_state=0)
+    X, y, X_new, y_new = X[:300], y[:300], X[300:], y[300:]
+    settings = {"n_draws": 150, "n_chains": 2, "random_state": 0, "n_components": 30}
+    model = BayesianSVC(**settings).fit(X, y)
+    assert {"C": model.C_, "gamma": model.gamma_} == model.profile_.best
+    assert "as good to within error" in str(model.profile_)
+    ours = log_loss(y_new, model.predict_proba(X_new))
+    for C, gamma in ((0.1, 0.5), (1.0, 0.1), (1.0, 30.0), (10.0, 1.0)):
+        other = BayesianSVC(C=C, gamma=gamma, **settings).fit(X, y)
+        assert other.profile_ is None
+        assert ours < log_loss(y_new, other.predict_proba(X_new)) + 0.01
+    assert abs(model.profile_.loss.min() - ours) < 0.04
+    given = BayesianSVC(C=2.0, **settings).fit(X[:80], y[:80])
+    assert given.C_ == 2.0
+    assert given.profile_.names == ("gamma",)
+
+
+def test_components_are_as_many_as_rows_left_out_ask_for():
+    X, y = make_moons(300, noise=0.25, random_state=0)
+    model = BayesianSVC(C=5.0, gamma=1.0, n_draws=60, n_chains=2, random_state=0).fit(X, y)
+    loss = model.sizes_.loss
+    assert model.map_.n_features in model.sizes_.values[:, 0]
+    assert loss[list(model.sizes_.values[:, 0]).index(model.map_.n_features)] < 1.01 * loss.min()
+
+
+def test_a_walk_finds_the_least_loss_and_how_flat_it_is():
+    rows = np.random.default_rng(0).standard_normal(400)
+
+    def losses(candidate):
+        C, gamma = np.log(candidate)
+        return (C - 1.0) ** 2 + 0.5 * (gamma + C) ** 2 + 0.1 * C * rows
+
+    steps = {"C": (10.0, 0.1), "gamma": (4.0, 0.25)}
+    found = searched(("C", "gamma"), (1.0, 1.0), steps, losses, np.ones(400), rounds=4)
+    assert abs(np.log(found.best["C"]) - 1.0) < 0.5
+    assert abs(np.log(found.best["gamma"]) + 1.0) < 0.5
+    low, high = found.flat()["C"]
+    assert low <= found.best["C"] <= high
+    even = profile_of(["C"], [(1.0,), (2.0,)], [rows, rows], np.ones(400))
+    assert even.flat() == {"C": (1.0, 2.0)}
+
+
+def test_a_part_has_rows_of_every_class():
+    label = np.repeat([0, 1, 2], [500, 480, 20])
+    data = LinearData(np.zeros((1000, 1)), label, np.ones(1000), 3)
+    part, index = part_of(data, 100, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.bincount(part.label), [50, 48, 2])
+    np.testing.assert_array_equal(part.label, label[index])
