@@ -39,7 +39,8 @@ def peers_risk(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndar
     """Errors among the rows whose set has one class, of about as many rows as ours."""
     own, other, label, others = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     base = LogisticRegression(max_iter=2000).fit(own, label)
-    peer = SplitConformalClassifier(base, confidence_level=list(LEVELS), prefit=True)
+    levels = LEVELS[LEVELS * len(others) < len(others) - 1.5]  # which so many rows can tell
+    peer = SplitConformalClassifier(base, confidence_level=list(levels), prefit=True)
     _, sets = peer.conformalize(other, others).predict_set(X_test)
     single = sets.sum(axis=1) == 1  # (row, level)
     level = int(np.abs(single.mean(axis=0) - ANSWERED).argmin())

@@ -43,6 +43,13 @@ class LeftOut:
     weight: FloatArray = field(repr=False)
     inflation: FloatArray
 
+    def of_line(self, number: int) -> "LeftOut":
+        """Those of one of the lines."""
+        part = slice(number, number + 1)
+        return LeftOut(
+            self.residual[:, part], self.variance[:, part], self.weight, self.inflation[part]
+        )
+
     def around(
         self, line: FloatArray, variance: FloatArray, coverage: float
     ) -> tuple[FloatArray, FloatArray]:

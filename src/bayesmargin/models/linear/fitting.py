@@ -34,7 +34,7 @@ MERGE_LIMIT = 20_000
 class LinearData:
     """Rows (a matrix, a canonical CSR matrix or an opened file), class indices and weights.
 
-    Of one class, which is none, labels are the values of a regression.
+    Of one class, which is none, labels are the values of a regression, one or several a row.
     """
 
     values: Any
@@ -102,7 +102,8 @@ def merged(data: LinearData) -> LinearData:
     if np.any(weight == 0.0):
         data = data.at(weight > 0.0)
         values, label, weight = data.values, data.label, data.weight
-    if data.groups is not None:
+    several = label.ndim > 1  # values a row, of a regression
+    if data.groups is not None or (several and sparse.issparse(values)):
         return data
     if sparse.issparse(values):
         alike = equal_rows if values.shape[0] <= MERGE_LIMIT else many_equal_rows
@@ -119,8 +120,9 @@ def merged(data: LinearData) -> LinearData:
     keyed = np.column_stack([values, label])
     unique, place = np.unique(keyed, axis=0, return_inverse=True)
     total = np.bincount(place.ravel(), weights=weight, minlength=len(unique)).astype(float)
-    kept = np.ascontiguousarray(unique[:, :-1].astype(values.dtype))
-    label, there = unique[:, -1].astype(label.dtype), data.moved_to(place.ravel())
+    kept = np.ascontiguousarray(unique[:, : values.shape[1]].astype(values.dtype))
+    own = unique[:, values.shape[1] :] if several else unique[:, -1]
+    label, there = own.astype(label.dtype), data.moved_to(place.ravel())
     return LinearData(kept, label, total, data.n_classes, place=there)
 
 

@@ -11,14 +11,14 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.linear.fitting import LinearData
 from bayesmargin.models.linear.spread import score_variance
 from bayesmargin.models.regression.noise import Residuals
-from bayesmargin.models.regression.sampling import Head, scaled, split_heads
+from bayesmargin.models.regression.sampling import Head, scaled, split_heads, value_of
 from bayesmargin.models.regression.units import Units
 
 
 def left_out(
     rows: LinearData,
     heads: Sequence[Head],
-    units: Units,
+    units: Sequence[Units],
     weights: FloatArray,
     intercept: bool,
 ) -> LeftOut:
@@ -27,26 +27,27 @@ def left_out(
     Parameters
     ----------
     rows : LinearData
-        In memory; labels are values in units of their own.
-    units : Units
-        Those units.
+        In memory; labels are values.
+    units : sequence of Units
+        Units of the values of a row.
     weights : array of shape (chain, draw, weight)
         Draws, in the units of the values.
     """
     draws = weights.reshape(-1, weights.shape[-1])
     residuals, variances, inflation = [], [], []
     for k, head in enumerate(heads):
-        size = draws.shape[1] // len(heads)
+        size, values = draws.shape[1] // len(heads), value_of(rows, head.output)
+        unit = units[head.output].size
         own = draws[:, k * size : (k + 1) * size]
         coef, end = split_heads(own, 1, intercept)
         scores = rows.values @ coef.mean(axis=0) + end.mean()
         variance = score_variance(rows.values, coef[:, None], end[:, None])[:, 0]
         single = head.cost * rows.weight / np.maximum(rows.weight, 1.0)  # one of equal rows
-        pieces = head.likelihood.pieces(rows.label)
+        pieces = head.likelihood.pieces(values)
         scores, variance = without_rows(pieces, single, scores, variance)
-        residual = rows.label - scores
-        inside = Residuals(residual / units.size, rows.weight)
-        ideal = inside.cost(scaled(head.likelihood, units.size)) / units.size
+        residual = values - scores
+        inside = Residuals(residual / unit, rows.weight)
+        ideal = inside.cost(scaled(head.likelihood, unit)) / unit
         residuals.append(residual)
         inflation.append(head.cost / ideal)
         variances.append(variance * inflation[-1])

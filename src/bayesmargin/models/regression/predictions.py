@@ -29,7 +29,7 @@ class RegressionPredictions(RegressorMixin, LinearScores):
 
         Returns
         -------
-        values : array of shape (n_samples,), or (n_samples, n_quantiles) of several
+        values : array of shape (n_samples,), or (n_samples, n_quantiles or n_outputs) of several
         std : array of the same shape, only with ``return_std=True``
         """
         if is_collection(X):
@@ -55,7 +55,7 @@ class RegressionPredictions(RegressorMixin, LinearScores):
 
         Returns
         -------
-        array of shape (n_samples, 2)
+        array of shape (n_samples, 2), or (n_samples, n_outputs, 2) of several values a row
             Lower and upper ends.
 
         Examples
@@ -84,7 +84,13 @@ class RegressionPredictions(RegressorMixin, LinearScores):
 
     def _interval(self, X: Any, coverage: float) -> FloatArray:
         values, deviation = self._decision(X, return_std=True)
-        return np.column_stack(self.left_out_.around(values, deviation**2, coverage))
+        if values.ndim == 1:
+            return np.column_stack(self.left_out_.around(values, deviation**2, coverage))
+        ends = [
+            self.left_out_.of_line(k).around(line, known**2, coverage)
+            for k, (line, known) in enumerate(zip(values.T, deviation.T, strict=True))
+        ]
+        return np.stack([np.column_stack(pair) for pair in ends], axis=1)
 
     def _in_order(self, values: FloatArray) -> FloatArray:
         """The values as they may be: quantiles rise with their levels."""

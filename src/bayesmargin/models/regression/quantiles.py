@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesmargin.calibration.residuals import LeftOut
+from bayesmargin.errors import DataError
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.values import plain_values
-from bayesmargin.likelihoods import Pinball
+from bayesmargin.likelihoods import OneScore, Pinball
 from bayesmargin.models.linear.fitting import LinearData
 from bayesmargin.models.regression.noise import first_residuals
 from bayesmargin.models.regression.settings import check_quantile_settings, quantile_levels
@@ -68,9 +69,12 @@ class BayesianQuantileRegressor(RegressionTraining):
     ----------
     coef_, intercept_ : array of shape (n_features,) and float
         Posterior means; of several quantiles arrays of shape (n_quantiles, n_features) and
-        (n_quantiles,), in the order of ``quantile``.
-    C_ : float, or array of shape (n_quantiles,)
+        (n_quantiles,), in the order of ``quantile``. So are those of one quantile of several values
+        a row, (n_outputs, n_features) and (n_outputs,).
+    C_ : float, or array of shape (n_quantiles,) or (n_outputs,)
         The numbers used, learned where ``C`` is "auto".
+    n_outputs_ : int
+        Values of a row.
     posterior_ : Posterior
         Draws ``coef`` and ``intercept``.
     diagnostics_ : Diagnostics
@@ -130,29 +134,40 @@ class BayesianQuantileRegressor(RegressionTraining):
         return isinstance(self.quantile, list | tuple | np.ndarray)
 
     def _n_blocks(self) -> int:
-        return len(quantile_levels(self.quantile))
+        return len(quantile_levels(self.quantile)) * self.n_outputs_
 
     def _axis(self) -> Mapping[str, Sequence[Any]]:
         levels = quantile_levels(self.quantile)
-        return {"quantile": levels} if len(levels) > 1 else {}
+        return {"quantile": levels} if len(levels) > 1 else super()._axis()
+
+    def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, FloatArray]:
+        X, y = super()._training_rows(X, y, reset)
+        if y.ndim > 1 and len(quantile_levels(self.quantile)) > 1:
+            raise DataError(
+                f"y holds {y.shape[1]} values a row and quantile names {len(self.quantile)} levels:"
+                " pass one level, or a model a value (sklearn.multioutput.MultiOutputRegressor)"
+            )
+        return X, y
 
     def _checked_settings(self) -> Sampler:
         return check_quantile_settings(self)
 
-    def _learn(self, rows: LinearData, units: Units, rng: np.random.Generator) -> list[float]:
-        costs = []
-        for likelihood in self._losses():
-            found = None
+    def _learn(
+        self, rows: LinearData, units: Units, rng: np.random.Generator
+    ) -> list[tuple[OneScore, float]]:
+        learned: list[tuple[OneScore, float]] = []
+        for level in quantile_levels(self.quantile):
+            likelihood, found = Pinball(level), None
             if isinstance(self.C, str):
                 found = first_residuals(rows, likelihood, self.prior_scale, self.fit_intercept, rng)
-            costs.append(self._cost(found, likelihood, units))
-        return costs
+            learned.append((likelihood, self._cost(found, likelihood, units)))
+        return learned
 
     def _losses(self) -> Sequence[Pinball]:
-        return [Pinball(level) for level in quantile_levels(self.quantile)]
+        return [Pinball(level) for level in quantile_levels(self.quantile)] * self.n_outputs_
 
     def _lines(self, found: LeftOut) -> LeftOut:
-        if self._n_blocks() == 1:
+        if len(quantile_levels(self.quantile)) == 1:
             return found
         mixing = self._outer_lines()
         return replace(
@@ -188,19 +203,20 @@ class BayesianQuantileRegressor(RegressionTraining):
         values = self.predict(X).reshape(len(y), -1)
         shares = []
         for k, loss in enumerate(self._losses()):
-            constant = np.full(len(y), weighted_quantile(y, weight, loss.quantile))
-            own, best = (float(weight @ loss.loss(y, s)) for s in (values[:, k], constant))
+            truth = y if y.ndim == 1 else y[:, k]
+            constant = np.full(len(y), weighted_quantile(truth, weight, loss.quantile))
+            own, best = (float(weight @ loss.loss(truth, s)) for s in (values[:, k], constant))
             shares.append(1.0 - own / best if best else float(own == 0.0))
         return float(np.mean(shares))
 
     def _interval(self, X: Any, coverage: float) -> FloatArray:
-        if self._n_blocks() == 1:
+        if len(quantile_levels(self.quantile)) == 1:
             return super()._interval(X, coverage)
         low, middle, high = self._outer_lines() @ self._in_order(self._decision(X, False)[0]).T
         return np.column_stack(self.left_out_.between(low, middle, high, coverage))
 
     def _in_order(self, values: FloatArray) -> FloatArray:
-        if values.ndim == 1:
+        if len(quantile_levels(self.quantile)) == 1:
             return values
         place = np.argsort(np.argsort(quantile_levels(self.quantile)))
         return np.sort(values, axis=1)[:, place]

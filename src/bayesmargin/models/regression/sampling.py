@@ -24,6 +24,8 @@ class Head(NamedTuple):
     likelihood: OneScore
     cost: float
     prior: Belief
+    output: int = 0
+    """Which of the values of a row it predicts."""
 
 
 def problem_of(
@@ -33,26 +35,36 @@ def problem_of(
     prior = units.prior(head.prior, intercept)
     cost = head.cost * units.size * data.weight
     source = source_of(data.values, intercept)
-    return posterior_of(likelihood, source, units.inside(data.label), cost, prior)
+    values = units.inside(value_of(data, head.output))
+    return posterior_of(likelihood, source, values, cost, prior)
+
+
+def value_of(data: LinearData, output: int) -> FloatArray:
+    """One of the values of every row."""
+    return data.label if data.label.ndim == 1 else data.label[:, output]
 
 
 def sample_heads(
     data: LinearData,
     heads: Sequence[Head],
-    units: Units,
+    units: Sequence[Units],
     settings: Any,
     sampler: Sampler,
     generators: Sequence[np.random.Generator],
     progress: Progress,
     journal: Journal,
 ) -> Run:
-    """Draws of the weights of all heads, one head after another, in the units of the values."""
+    """Draws of the weights of all heads, one head after another, in the units of the values.
+
+    Units are those of the values of a row.
+    """
     runs = []
     for head in heads:
-        inside = scaled(head.likelihood, units.size)
-        problem = problem_of(head, data, units, inside, settings.fit_intercept)
+        own = units[head.output]
+        inside = scaled(head.likelihood, own.size)
+        problem = problem_of(head, data, own, inside, settings.fit_intercept)
         run = sample_one(problem, settings, sampler, generators, progress, journal)
-        runs.append(units.outside(run, settings.fit_intercept))
+        runs.append(own.outside(run, settings.fit_intercept))
     return joined(runs)
 
 

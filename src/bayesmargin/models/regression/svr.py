@@ -1,6 +1,6 @@
 r"""A Bayesian linear support vector regression with the interface of scikit-learn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,9 +65,12 @@ class BayesianLinearSVR(RegressionTraining):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (n_features,) and (1,)
-        Posterior means.
-    C_, epsilon_ : float
+        Posterior means; of several values a row arrays of shape (n_outputs, n_features) and
+        (n_outputs,).
+    C_, epsilon_ : float, or arrays of shape (n_outputs,)
         The numbers used, learned where they are "auto".
+    n_outputs_ : int
+        Values of a row.
     posterior_ : Posterior
         Draws ``coef`` and ``intercept``.
     diagnostics_ : Diagnostics
@@ -94,7 +97,7 @@ class BayesianLinearSVR(RegressionTraining):
         "sampler": resolve_sampler,
     }
 
-    epsilon_: float
+    epsilon_: Any
 
     def __init__(
         self,
@@ -127,27 +130,30 @@ class BayesianLinearSVR(RegressionTraining):
         self._take(more)
 
     def _n_blocks(self) -> int:
-        return 1
-
-    def _axis(self) -> Mapping[str, Sequence[Any]]:
-        return {}
+        return self.n_outputs_
 
     def _checked_settings(self) -> Sampler:
         return check_svr_settings(self)
 
-    def _learn(self, rows: LinearData, units: Units, rng: np.random.Generator) -> list[float]:
+    def _learn(
+        self, rows: LinearData, units: Units, rng: np.random.Generator
+    ) -> list[tuple[OneScore, float]]:
         found = None
         if isinstance(self.C, str) or isinstance(self.epsilon, str):
             found = first_residuals(rows, Absolute(), self.prior_scale, self.fit_intercept, rng)
         if isinstance(self.epsilon, str):
             assert found is not None
-            self.epsilon_ = units.size * found.best_tube()
+            loss = EpsilonInsensitive(units.size * found.best_tube())
         else:
-            self.epsilon_ = float(self.epsilon)
-        return [self._cost(found, EpsilonInsensitive(self.epsilon_), units)]
+            loss = EpsilonInsensitive(float(self.epsilon))
+        return [(loss, self._cost(found, loss, units))]
+
+    def _keep_losses(self, losses: Sequence[OneScore]) -> None:
+        tubes = [loss.epsilon for loss in losses if isinstance(loss, EpsilonInsensitive)]
+        self.epsilon_ = tubes[0] if len(tubes) == 1 else np.array(tubes)
 
     def _losses(self) -> Sequence[OneScore]:
-        return [EpsilonInsensitive(self.epsilon_)]
+        return [EpsilonInsensitive(float(tube)) for tube in np.atleast_1d(self.epsilon_)]
 
     def _lines(self, found: LeftOut) -> LeftOut:
         return found

@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.diagnostics.assessment import contradicted
+from bayesmargin.errors import DataError
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
@@ -30,6 +31,7 @@ from bayesmargin.models.regression.sampling import (
     sample_heads,
     scaled,
     split_heads,
+    value_of,
 )
 from bayesmargin.models.regression.units import Units, units_of
 from bayesmargin.models.saved.mixin import SavedMixin
@@ -66,10 +68,13 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
     n_chains: int
     verbose: int
     C_: Any
+    n_outputs_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
         return tags
 
     @abstractmethod
@@ -77,20 +82,28 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         """The sampler, where no setting is wrong."""
 
     @abstractmethod
-    def _learn(self, rows: LinearData, units: Units, rng: np.random.Generator) -> list[float]:
-        """Costs of all scores; what is "auto" is learned from rows whose values are in units."""
+    def _learn(
+        self, rows: LinearData, units: Units, rng: np.random.Generator
+    ) -> list[tuple[OneScore, float]]:
+        """Losses and costs, in the units of the values, of all scores of one value of a row.
+
+        What is "auto" is learned from ``rows``, whose values are in ``units``.
+        """
 
     @abstractmethod
     def _losses(self) -> Sequence[OneScore]:
         """Losses of all scores, in the units of the values."""
 
+    def _keep_losses(self, losses: Sequence[OneScore]) -> None:
+        """Keep what was learned of them beside the costs."""
+
     @abstractmethod
     def _lines(self, found: LeftOut) -> LeftOut:
         """The residuals that intervals need."""
 
-    @abstractmethod
     def _axis(self) -> Mapping[str, Sequence[Any]]:
         """Name and labels of the axis of scores; nothing if there is one."""
+        return {"output": list(range(self.n_outputs_))} if self.n_outputs_ > 1 else {}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Sample the posterior of the weights.
@@ -100,14 +113,16 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         X : array-like, sparse matrix or FileRows of shape (n_samples, n_features)
             Sparse matrices of many features are never made dense. Files larger than memory are
             opened with :func:`bayesmargin.rows.open_rows`.
-        y : array-like of shape (n_samples,)
-            Values; may be left out when ``X`` is a file that holds them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Values; may be left out when ``X`` is a file that holds them. Of several values a row
+            each has weights of its own, and its own noise where "auto" learns it.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         """
         self._checked_settings()
         with all_or_nothing(self):
             X, y = self._training_rows(X, y, reset=True)
+            self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
             return self._update(X, y, check_sample_weight(sample_weight, X.shape[0]))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -125,6 +140,11 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
             return self.fit(X, y, sample_weight)
         self._checked_settings()
         X, y = self._training_rows(X, y, reset=False)
+        if y.shape[1:] != (() if self.n_outputs_ == 1 else (self.n_outputs_,)):
+            raise DataError(
+                f"y has the shape {y.shape}, but earlier rows had n_outputs={self.n_outputs_} "
+                "values each: pass as many"
+            )
         weight = check_sample_weight(sample_weight, X.shape[0])
         priors = posterior_beliefs(*self._draws(), range(self._n_blocks()), self.fit_intercept)
         with all_or_nothing(self):
@@ -145,14 +165,18 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         with self._checkpointing(*facts) as checkpoint:
             generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             rows = some_rows(data, generators[-1])
-            own = units_of(data.label, data.weight)
+            outputs = range(self.n_outputs_)
+            own = [units_of(value_of(data, j), data.weight) for j in outputs]
             if summaries is None:
                 heads = self._heads(rows, own, generators[-1])
             else:
-                pairs = zip(self._losses(), np.atleast_1d(self.C_), summaries, strict=True)
-                heads = [Head(loss, float(cost), prior) for loss, cost, prior in pairs]
+                each = zip(self._losses(), np.atleast_1d(self.C_), summaries, strict=True)
+                heads = [
+                    Head(loss, float(cost), prior, k % self.n_outputs_)
+                    for k, (loss, cost, prior) in enumerate(each)
+                ]
             moved = self.fit_intercept and (summaries is not None or isinstance(self.C, str))
-            units = own if moved else Units(0.0, own.size)
+            units = own if moved else [Units(0.0, one.size) for one in own]
             with progress_for(self.verbose) as progress:
                 run = sample_heads(
                     data, heads, units, self, sampler, generators, progress, Journal(checkpoint)
@@ -179,25 +203,35 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         require_numbers(X)
         y = y if y is None else plain_values(y)
         X, y = validate_data(
-            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
-        )
+            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", multi_output=True,
+            reset=reset,
+        )  # fmt: skip
+        if y.ndim > 1 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
         return (canonical(X) if sparse.issparse(X) else X), y
 
-    def _heads(self, rows: LinearData, own: Units, rng: np.random.Generator) -> list[Head]:
+    def _heads(
+        self, rows: LinearData, own: Sequence[Units], rng: np.random.Generator
+    ) -> list[Head]:
         """Scores with losses, costs and priors; what is "auto" is learned from some rows.
 
         With ``C="auto"`` the prior, too, is about values measured from their median in units of
         their typical distance from it.
         """
-        auto = isinstance(self.C, str)
-        units = own if self.fit_intercept else Units(0.0, own.size)
-        costs = self._learn(replace(rows, label=units.inside(rows.label)), units, rng)
-        self.C_ = costs[0] if len(costs) == 1 else np.array(costs)
+        auto, heads = isinstance(self.C, str), []
         size = rows.values.shape[1] + int(self.fit_intercept)
-        prior = prior_belief(self.prior, self.prior_scale * (own.size if auto else 1.0), size)
-        if auto and self.fit_intercept and isinstance(prior, GaussianBelief):
-            prior.mean[-1] = own.centre
-        return [Head(loss, cost, prior) for loss, cost in zip(self._losses(), costs, strict=True)]
+        for j, unit in enumerate(own):
+            units = unit if self.fit_intercept else Units(0.0, unit.size)
+            inside = replace(rows, label=units.inside(value_of(rows, j)))
+            prior = prior_belief(self.prior, self.prior_scale * (unit.size if auto else 1.0), size)
+            if auto and self.fit_intercept and isinstance(prior, GaussianBelief):
+                prior.mean[-1] = unit.centre
+            learned = self._learn(inside, units, rng)
+            heads += [Head(loss, cost, prior, j) for loss, cost in learned]
+        costs = [head.cost for head in heads]
+        self.C_ = costs[0] if len(costs) == 1 else np.array(costs)
+        self._keep_losses([head.likelihood for head in heads])
+        return heads
 
     def _cost(self, residuals: Residuals | None, likelihood: OneScore, units: Units) -> float:
         """``C``, or what it is learned to be from residuals in units of the values."""

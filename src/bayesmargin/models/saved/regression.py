@@ -30,7 +30,12 @@ def check(model: Any, features: int) -> None:
     assert entry is not None
     entry.check_settings(model)
     levels = quantile_levels(getattr(model, "quantile", 0.5))
-    heads = [] if len(levels) == 1 else [len(levels)]
+    if not hasattr(model, "n_outputs_"):
+        model.n_outputs_ = 1  # saved before there were more
+    outputs = model.n_outputs_
+    require(isinstance(outputs, int) and outputs > 0, "n_outputs_")
+    count = len(levels) * outputs
+    heads = [] if count == 1 else [count]
     require_array(model.coef_, [*heads, features], "f", "coef_")
     if isinstance(model.intercept_, float):
         require(np.isfinite(model.intercept_) and not heads, "intercept_")
@@ -41,15 +46,17 @@ def check(model: Any, features: int) -> None:
     coef = require_array(posterior["coef"], [None, None, *heads, features], "f", "coef")
     require_array(posterior["intercept"], [*coef.shape[:2], *heads], "f", "intercept")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
-    found, columns = model.left_out_, 3 if heads else 1
+    found, columns = model.left_out_, 3 if len(levels) > 1 else outputs
     require(isinstance(found, LeftOut), "left_out_")
-    count = len(require_known(found.weight, [None], "left_out_"))
-    require_known(found.residual, [count, columns], "left_out_")
-    require_known(found.variance, [count, columns], "left_out_")
-    require_known(found.inflation, [len(levels)], "left_out_")
+    rows = len(require_known(found.weight, [None], "left_out_"))
+    require_known(found.residual, [rows, columns], "left_out_")
+    require_known(found.variance, [rows, columns], "left_out_")
+    require_known(found.inflation, [count], "left_out_")
     costs = np.atleast_1d(model.C_)
-    require(costs.shape == (len(levels),) and np.all(costs > 0.0), "C_")
-    if hasattr(model, "epsilon_"):
+    require(costs.shape == (count,) and np.all(costs > 0.0), "C_")
+    if hasattr(model, "epsilon_") and outputs == 1:
         require_number(model.epsilon_, "epsilon_")
+    elif hasattr(model, "epsilon_"):
+        require_array(model.epsilon_, [outputs], "f", "epsilon_")
     columns = features + int(model.fit_intercept)
-    check_adjustment(posterior.adjustment, len(levels), columns)
+    check_adjustment(posterior.adjustment, count, columns)
