@@ -3,11 +3,12 @@
     python benchmarks/coverage.py [--samples 400] [--processes 8]
     python benchmarks/coverage.py --designs 1-12 ...; ... --designs 13-28 ...; ... --join
 
-24 designs: laws of the rows and labels, numbers of features and rows, and C. From each so many
-samples are drawn and fitted; the intervals are those of ``summary()``, of the posterior as it is
-sampled and of ``posterior_.robust()``. Of three classes under one hinge, weights are counted from
-their mean over the classes, for only differences matter there. Coverage is averaged over the
-weights; its standard error, in the table, takes the samples for independent, not the weights.
+28 designs: laws of the rows and labels, numbers of features and rows, and C; in the last four rows
+have values, for a quantile or a tube. From each so many samples are drawn and fitted; the intervals
+are those of ``summary()``, of the posterior as it is sampled and of ``posterior_.robust()``. Of
+three classes under one hinge, weights are counted from their mean over the classes, for only
+differences matter there. Coverage is averaged over the weights; its standard error, in the table,
+takes the samples for independent, not the weights.
 ``doubtful`` is the share of fits whose robust intervals come with a warning: coverage is that of
 the others, of all fits if all are doubtful. Fits draw 250 times from each of four chains; ``cost``
 is the time of the adjustment over that of the rest of a fit with the default draws.
@@ -20,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin import BayesianLinearSVC
+from bayesmargin import BayesianLinearSVC, BayesianLinearSVR, BayesianQuantileRegressor
 from bayesmargin.models.linear import training
+from bayesmargin.models.regression import training as valued
 from bayesmargin.posterior import Posterior
 from coverage_designs import DESIGNS, GROUP, Design, grouped, three
 from options import command_line
@@ -43,13 +45,18 @@ class Clock:
     """Seconds spent in the adjustment."""
 
     def __init__(self) -> None:
-        self.seconds, self.adjust = 0.0, training.adjust
+        self.seconds = 0.0
 
-    def __call__(self, *args: Any) -> Any:
-        start = time.perf_counter()
-        result = self.adjust(*args)
-        self.seconds += time.perf_counter() - start
-        return result
+    def around(self, function: Any) -> Any:
+        """The function, its seconds added up."""
+
+        def timed(*args: Any) -> Any:
+            start = time.perf_counter()
+            result = function(*args)
+            self.seconds += time.perf_counter() - start
+            return result
+
+        return timed
 
 
 def held(posterior: Posterior, truth: np.ndarray, centred: bool) -> np.ndarray:
@@ -67,12 +74,15 @@ def held(posterior: Posterior, truth: np.ndarray, centred: bool) -> np.ndarray:
     return np.asarray((low <= truth) & (truth <= high)).ravel()
 
 
-def fitted(design: Design, seed: int, **more: Any) -> BayesianLinearSVC:
+def fitted(design: Design, seed: int, **more: Any) -> Any:
     """A fit to a sample."""
+    settings = dict(C=design.C, prior_scale=PRIOR_SCALE, n_jobs=1, **design.settings, **more)
+    if "quantile" in settings:
+        return BayesianQuantileRegressor(random_state=seed, **settings).fit(*design.sample(seed))
+    if "epsilon" in settings:
+        return BayesianLinearSVR(random_state=seed, **settings).fit(*design.sample(seed))
     groups = np.arange(design.n_rows) // GROUP if design.law is grouped else None
-    settings = dict(C=design.C, prior_scale=PRIOR_SCALE, n_jobs=1, **design.settings)
-    model = BayesianLinearSVC(random_state=seed, **settings, **more)
-    return model.fit(*design.sample(seed), groups=groups)
+    return BayesianLinearSVC(random_state=seed, **settings).fit(*design.sample(seed), groups=groups)
 
 
 def judged(design: Design, truth: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -103,12 +113,13 @@ def timed(design: Design) -> tuple[float, float]:
     """Seconds of a fit with the default draws, and the share of the adjustment in the rest."""
     clock = Clock()
     fitted(design, 0, n_draws=DRAWS)
-    training.adjust = clock
+    adjust, adjustment_of = training.adjust, valued.adjustment_of
+    training.adjust, valued.adjustment_of = map(clock.around, (adjust, adjustment_of))
     start = time.perf_counter()
     for seed in range(TIMED):
         fitted(design, seed)
     spent = time.perf_counter() - start
-    training.adjust = clock.adjust
+    training.adjust, valued.adjustment_of = adjust, adjustment_of
     return spent / TIMED, clock.seconds / (spent - clock.seconds)
 
 

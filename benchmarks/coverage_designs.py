@@ -90,6 +90,18 @@ def grouped(rng: np.random.Generator, count: int, n_features: int) -> Rows:
     return X, (0.3 + X @ _slopes(n_features) + noise > 0.0).astype(int)
 
 
+def lopsided(rng: np.random.Generator, count: int, n_features: int) -> Rows:
+    """Values with exponential noise that grows along the first feature; quantiles are lines."""
+    X = rng.uniform(-1.0, 1.0, (count, n_features))
+    return X, 0.3 + X @ _slopes(n_features) + (1.0 + 0.8 * X[:, 0]) * rng.exponential(size=count)
+
+
+def tailed(rng: np.random.Generator, count: int, n_features: int) -> Rows:
+    """Values with noise of Student's law with three degrees of freedom."""
+    X = _normal(rng, count, n_features)
+    return X, 0.3 + X @ _slopes(n_features) + rng.standard_t(3.0, count)
+
+
 @dataclass(frozen=True)
 class Design:
     """A law, its size and the settings of the fits."""
@@ -99,6 +111,11 @@ class Design:
     n_rows: int
     C: float
     settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def regression(self) -> bool:
+        """Whether rows have values in place of classes."""
+        return bool({"quantile", "epsilon"} & set(self.settings))
 
     @property
     def name(self) -> str:
@@ -123,6 +140,8 @@ class Design:
         return np.asarray(total)
 
     def _minimum(self, X: np.ndarray, y: np.ndarray, start: np.ndarray | None) -> np.ndarray:
+        if self.regression:
+            return _line(X, y, start, **self.settings)[None]
         if self.settings.get("multi_class") == "ovr":
             return np.stack([
                 _binary(X, y == k, np.ones(len(y)), None if start is None else start[k])
@@ -146,6 +165,26 @@ def _binary(X: np.ndarray, y: Any, weight: np.ndarray, start: np.ndarray | None)
         return float(value), -(X.T @ (weight * sign * expit(slack))) / len(X)
 
     return _least(loss, np.zeros(X.shape[1]) if start is None else start)
+
+
+def _line(
+    X: np.ndarray,
+    y: np.ndarray,
+    start: np.ndarray | None,
+    quantile: float = 0.5,
+    epsilon: float = 0.0,
+) -> np.ndarray:
+    """Minimiser of the loss of a quantile or of a tube."""
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        residual = y - X @ w
+        above, below = (residual - epsilon) / SHARPNESS, (-residual - epsilon) / SHARPNESS
+        value = quantile * np.logaddexp(0.0, above) + (1.0 - quantile) * np.logaddexp(0.0, below)
+        slope = (1.0 - quantile) * expit(below) - quantile * expit(above)
+        return SHARPNESS * float(value.mean()), X.T @ slope / len(X)
+
+    start = np.zeros(X.shape[1]) if start is None else start.ravel()
+    return _least(loss, start)
 
 
 def _joint(X: np.ndarray, y: np.ndarray, start: np.ndarray | None) -> np.ndarray:
@@ -197,4 +236,8 @@ DESIGNS = [
     Design(rare, 5, 5000, 1.0, {"class_weight": "balanced"}),
     Design(three, 5, 2000, 1.0),
     Design(three, 5, 1000, 0.1, {"multi_class": "ovr"}),
+    Design(lopsided, 2, 300, 2.0, {"quantile": 0.3}),
+    Design(lopsided, 5, 2000, 0.2, {"quantile": 0.8}),
+    Design(tailed, 5, 500, 1.0, {"epsilon": 0.5}),
+    Design(tailed, 20, 2000, 10.0, {"quantile": 0.5}),
 ]
