@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesmargin import BayesianLinearSVR, BayesianQuantileRegressor
-from bayesmargin.errors import DataError
+from bayesmargin.errors import CoverageWarning, DataError
 from bayesmargin.rows import open_rows
 
 QUICK = {"n_draws": 200, "random_state": 0}
@@ -43,6 +43,7 @@ def diabetes():
     return pandas.DataFrame(StandardScaler().fit_transform(X), columns=X.columns), y
 
 
+@pytest.mark.filterwarnings("ignore:C=:bayesmargin.errors.CoverageWarning")
 def test_the_mode_is_the_solution_of_linear_svr(diabetes):
     """A posterior of many rows is nearly normal: its mean lies at the mode, to within its width."""
     X, y = diabetes
@@ -186,6 +187,8 @@ def test_pipeline_search_clone_and_pickle(diabetes):
         (BayesianLinearSVR(epsilon="wide"), "epsilon='wide'.*'auto'"),
         (BayesianLinearSVR(prior="flat"), "prior='flat'"),
         (BayesianQuantileRegressor(1.0), "quantile=1.0"),
+        (BayesianQuantileRegressor(-0.1), "quantile=-0.1"),
+        (BayesianQuantileRegressor([0.5, np.nan]), "quantile=nan"),
         (BayesianQuantileRegressor([0.2, 0.2]), "quantile=0.2 is given more than once"),
         (BayesianQuantileRegressor([0.2, "half"]), "quantile='half'"),
         (BayesianQuantileRegressor([]), r"quantile=\[\]"),
@@ -220,9 +223,17 @@ def test_one_row_is_too_few_to_learn_from():
         BayesianLinearSVR().fit([[1.0]], [2.0])
 
 
+@pytest.mark.filterwarnings("ignore:C=:bayesmargin.errors.CoverageWarning")
 def test_a_constant_is_learned_where_nothing_else_is():
     X = np.arange(20.0)[:, None]
     model = BayesianLinearSVR(C=10.0, epsilon=0.0, prior_scale=100.0, **QUICK).fit(
         X, np.full(20, 7.0)
     )
     assert model.predict([[3.0]]) == pytest.approx(7.0, abs=0.1)
+
+
+@pytest.mark.parametrize("cost", [1e-3, 10.0])
+def test_a_cost_far_from_the_noise_is_told(cost, diabetes):
+    word = "narrower" if cost > 1.0 else "wider"
+    with pytest.warns(CoverageWarning, match=f"C={cost:g} is .* times {word} .*C='auto'"):
+        BayesianQuantileRegressor(C=cost, prior_scale=300.0, **QUICK).fit(*diabetes)

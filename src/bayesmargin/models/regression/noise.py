@@ -15,13 +15,14 @@ Residuals are those of a fit of the absolute loss, or of the quantile, by the Ga
 its posterior.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.approximation.wide import fit_wide_anchor
-from bayesmargin.errors import DataError
+from bayesmargin.errors import CoverageWarning, DataError
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods import EpsilonInsensitive, OneScore, Pinball
 from bayesmargin.models.linear.fitting import LinearData, source_of
@@ -35,6 +36,7 @@ ROUNDS = 3
 TUBES = np.linspace(0.0, 0.8, 33)  # shares of the residuals that a tube may hold
 MOST_FREEDOM = 0.8  # of the rows that weights may use up
 SHARPEST = 1e-9  # kernel, beside the size of the values
+FAR_OFF = 10.0  # times too large or too small that a given C may be unsaid
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,29 @@ class Residuals:
             return self.density(0.0) / (chance * (1.0 - chance))
         tube = likelihood.epsilon if isinstance(likelihood, EpsilonInsensitive) else 0.0
         return self.size_density(tube) / max(self.beyond(tube), 1.0 / (2.0 + self.weight.sum()))
+
+
+def warn_of_costs(cost: FloatArray, ratio: FloatArray) -> None:
+    """Tell of a given ``C`` that is far from what the noise calls for.
+
+    Parameters
+    ----------
+    cost : array of shape (n_scores,)
+    ratio : array of shape (n_scores,)
+        Costs over those under which the posterior is as wide as the law of its mode.
+    """
+    worst = int(np.argmax(np.abs(np.log(ratio))))
+    times = float(ratio[worst])
+    if 1.0 / FAR_OFF <= times <= FAR_OFF:
+        return
+    factor, word = np.sqrt(max(times, 1.0 / times)), "narrower" if times > 1.0 else "wider"
+    warnings.warn(
+        f"C={cost[worst]:g} is {times:.2g} times what the noise of these values calls for "
+        f"({cost[worst] / times:.2g}): the posterior is some {factor:.1f} times {word} than "
+        "estimates scatter over samples of this size; pass C='auto', or read posterior_.robust()",
+        CoverageWarning,
+        stacklevel=4,
+    )
 
 
 def first_residuals(

@@ -40,7 +40,7 @@ class BayesianQuantileRegressor(RegressionTraining):
         Weight of the loss. "auto" learns it from the residuals, one for each quantile, so that the
         posterior is as wide as estimates scatter over samples of this size, and takes
         ``prior_scale`` in units of the spread of ``y`` about its median: the answer is then the
-        same in any units of ``y``.
+        same in any units of ``y``. A number ten times away from that is told (CoverageWarning).
     prior : {"gaussian", "laplace"}
         Prior of every weight, the intercept included.
     prior_scale : float

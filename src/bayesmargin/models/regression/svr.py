@@ -34,7 +34,7 @@ class BayesianLinearSVR(RegressionTraining):
         Weight of the loss, as in scikit-learn. "auto" learns it from the residuals, so that the
         posterior is as wide as estimates scatter over samples of this size, and takes
         ``prior_scale`` in units of the spread of ``y`` about its median: the answer is then the
-        same in any units of ``y``.
+        same in any units of ``y``. A number ten times away from that is told (CoverageWarning).
     epsilon : float or "auto"
         Half the width of the tube, in units of ``y``. "auto" takes the tube under which the weights
         are known best, for the noise that the residuals show.

@@ -23,7 +23,7 @@ from bayesmargin.models.linear.calibrating import some_rows
 from bayesmargin.models.linear.fitting import LinearData, merged
 from bayesmargin.models.linear.reading import ROW_TYPES
 from bayesmargin.models.regression.leaving_out import left_out, together
-from bayesmargin.models.regression.noise import Residuals
+from bayesmargin.models.regression.noise import Residuals, warn_of_costs
 from bayesmargin.models.regression.predictions import RegressionPredictions
 from bayesmargin.models.regression.sampling import (
     Head,
@@ -194,6 +194,8 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         self._store(run, len(heads), adjustment)
         now = left_out(rows, heads, own, run.weights, self.fit_intercept)
         self.left_out_ = together(before, self._lines(now), generators[-1])
+        if summaries is None and not isinstance(self.C, str):
+            warn_of_costs(np.atleast_1d(self.C_), now.inflation)
         return self
 
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, FloatArray]:
