@@ -16,6 +16,7 @@ from bayesmargin.engines.target import (
     without_common,
 )
 from bayesmargin.engines.whitening import whiten
+from bayesmargin.priors.moments import LaplaceBelief
 from bayesmargin.targets.problem import slacks
 from tests.conftest import make_problem
 
@@ -27,7 +28,8 @@ def problem_of(kind, n_rows=700, n_columns=3):
     n_classes = 2 if kind == "binary" else 4
     X, label = rng.standard_normal((n_rows, n_columns)), rng.integers(0, n_classes, n_rows)
     X += 0.4 * (label[:, None] == np.arange(n_columns))
-    problem = make_problem(X, label, n_classes=n_classes, scale=0.8, intercept=True)
+    prior = "laplace" if kind == "laplace" else "gaussian"
+    problem = make_problem(X, label, n_classes=n_classes, scale=0.8, intercept=True, prior=prior)
     problem = replace(problem, cost=rng.uniform(0.5, 2.0, n_rows))
     return replace(problem, separate=True) if kind == "separate" else problem
 
@@ -48,7 +50,10 @@ def in_tiles(problem, n_chains=2, tile=64):
 
 def true_energy(problem, weights):
     """Energy of weights (class, feature), from the rows as they came."""
-    prior = 0.5 * problem.prior.precision[0] * np.sum(weights**2)
+    if isinstance(problem.prior, LaplaceBelief):
+        prior = np.abs(weights).sum() / problem.prior.scale[0]
+    else:
+        prior = 0.5 * problem.prior.precision[0] * np.sum(weights**2)
     if not problem.separate:
         return prior + problem.cost @ np.maximum(slacks(problem, weights.ravel())[0], 0.0)
     scores = problem.source.take(np.arange(problem.source.n_rows)) @ weights.T
@@ -57,7 +62,7 @@ def true_energy(problem, weights):
     return prior + problem.cost @ hinge
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "laplace"])
 def test_energy_is_that_of_the_posterior_and_the_gradient_its_slope(kind):
     problem = problem_of(kind)
     whitened = in_tiles(problem)

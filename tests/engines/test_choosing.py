@@ -6,7 +6,7 @@ from scipy import sparse
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.engines import choosing
-from bayesmargin.samplers import Auto
+from bayesmargin.samplers import SSGLD, Auto
 
 X, y = np.random.default_rng(0).standard_normal((30, 2)), np.arange(30) % 2
 
@@ -31,7 +31,8 @@ def test_auto_takes_jax_for_large_data_on_a_gpu_alone(monkeypatch):
         (True, large, "gaussian", "ArraySampler"),
         (False, large, "gaussian", "Auto"),
         (True, X, "gaussian", "Auto"),
-        (True, large, "laplace", "Auto"),
+        (True, large, "laplace", "ArraySampler"),
+        (True, large, "horseshoe", "Auto"),
     ):
         monkeypatch.setattr(choosing, "_has_gpu", lambda gpu=gpu: gpu)
         assert type(choosing.sampler_for("auto", Auto(), values, 1, prior)).__name__ == wanted
@@ -40,7 +41,8 @@ def test_auto_takes_jax_for_large_data_on_a_gpu_alone(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"prior": "laplace"}, 'knows prior="gaussian" alone'),
+        ({"sampler": SSGLD(schedule="polynomial")}, "constant steps alone"),
+        ({"sampler": SSGLD(preconditioner="adagrad")}, "coordinates of the posterior alone"),
         ({"sampler": "gibbs"}, "no AugmentationGibbs"),
     ],
 )

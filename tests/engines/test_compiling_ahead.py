@@ -12,7 +12,7 @@ from bayesmargin.engines.ahead import compiled_ahead
 from bayesmargin.engines.loading import described, load
 from tests.conftest import make_problem
 
-AHEAD = ("_stride", "_placed", "with_reference", "stiffness", "_second_moment")
+AHEAD = ("stride", "_placed", "with_reference", "stiffness", "second_moment")
 
 
 def test_what_is_compiled_ahead_is_found_again(caplog):

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesmargin.engines import families
-from bayesmargin.engines.dynamics import Chains, Thermostat, leapfrog_step, thermostat_step
+from bayesmargin.engines.dynamics import STEPS, Chains
+from bayesmargin.engines.streaming import gathered
 from bayesmargin.engines.target import weights_at
 from bayesmargin.engines.whitening import Whitened
 
@@ -40,7 +41,7 @@ def watch_of(whitened: Whitened, n_rows: int, rng: np.random.Generator) -> Watch
 @jax.jit
 def _leads(target: Any, chosen: Any) -> tuple[Any, Any]:
     """Some rows, and slopes (row, class) of their class's score less its rival's at the centre."""
-    rows = target.rows[chosen].astype(jnp.float32)
+    rows = gathered(target.rows, chosen).astype(jnp.float32)
     n_scores = target.centre.shape[0]
     family = families.per_row(target.family, lambda facts: facts[chosen])
     if isinstance(family, families.BinaryHinges):
@@ -84,7 +85,7 @@ def record(
     weights (draw, chain, class, feature) of the features as they came, of those draws that are
     kept, at most ``places``, and mean and squares of the weights of all draws.
     """
-    transition = thermostat_step if isinstance(dynamics, Thermostat) else leapfrog_step
+    transition: Any = STEPS[type(dynamics)]
     shape = chains.position.shape
     n_chains = shape[0]
     first = (interval.before + interval.size - 1) // interval.size

@@ -9,6 +9,7 @@ from bayesmargin.foundation.arguments import require_choice
 from bayesmargin.samplers.base import Sampler
 
 ENGINES = ("auto", "numba", "jax")
+PRIORS = ("gaussian", "laplace")  # that the array engine knows
 LARGE = 1e9  # products of a gradient of all rows from which a GPU is worth its compilations
 MANY_SCORES = 1e12  # products of scores from which a GPU is worth the way there
 MANY_SLACKS = 2e8  # scores of all rows and draws from which calibration takes longer than loading
@@ -44,7 +45,7 @@ def sampler_for(engine: str, sampler: Sampler, values: Any, n_scores: int, prior
     dense = isinstance(values, np.ndarray)
     if engine == "auto":
         work = float(values.size) * n_scores if dense else 0.0
-        known = prior == "gaussian" and has_jax()
+        known = prior in PRIORS and has_jax()
         if work < LARGE or not known or not _has_gpu():
             return sampler
     elif not has_jax():

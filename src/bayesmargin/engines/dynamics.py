@@ -8,6 +8,8 @@ half drift that turns it, and its part is solved exactly,
 
 which holds for a negative :math:`\xi` too.
 
+*Langevin dynamics.* The step of :mod:`bayesmargin.dynamics.langevin` in coordinates of unit scale.
+
 *Hamiltonian Monte Carlo.* Leapfrog with the subgradient and the Metropolis test on the energy
 itself: every part of a step is a shear, kinks or not, so the posterior is invariant.
 
@@ -44,6 +46,12 @@ class Thermostat(NamedTuple):
 
     step: Any
     diffusion: Any
+
+
+class Langevin(NamedTuple):
+    """Stochastic gradient Langevin dynamics: its step."""
+
+    step: Any
 
 
 class Leapfrog(NamedTuple):
@@ -112,6 +120,21 @@ def thermostat_step(
     return moved, 0.5 * (kicked + warmth)
 
 
+def langevin_step(
+    dynamics: Langevin, target: Target, layout: Layout, chains: Chains
+) -> tuple[Chains, Any]:
+    """One step; there is no momentum whose temperature could be told, so one is."""
+    step = dynamics.step
+    batch_keys, noise_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys_of(chains)), 1, 0)
+    gradient = estimated_gradient(target, layout, chains.position, batch_keys)
+    noise = normal_like(noise_keys, chains.position)
+    position = chains.position - 0.5 * step**2 * gradient + step * noise
+    position = without_common(target, layout, position)
+    return chains._replace(position=position, clock=chains.clock + 1), jnp.ones_like(
+        chains.friction
+    )
+
+
 def leapfrog_step(
     dynamics: Leapfrog, target: Target, layout: Layout, chains: Chains
 ) -> tuple[Chains, Any]:
@@ -139,3 +162,6 @@ def leapfrog_step(
     position = jnp.where(taken, position, chains.position)
     moved = Chains(position, momentum, chance, chains.clock + 1, chains.key)
     return moved, heat(target, layout, momentum)
+
+
+STEPS = {Thermostat: thermostat_step, Langevin: langevin_step, Leapfrog: leapfrog_step}

@@ -10,13 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesmargin.engines.families import BinaryHinges, LargestHinges, SeparateHinges
+from bayesmargin.engines.priors import Gaussian, Laplace
+from bayesmargin.engines.streaming import HostRows, Reader, order_in_runs
 from bayesmargin.engines.target import Layout
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.priors.moments import GaussianBelief
+from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
 from bayesmargin.rows.blocks import as_dense
 from bayesmargin.targets.problem import Problem
 
 PIECE = 1 << 26  # numbers of the rows that travel to the device together
+STREAMED = 1 << 24  # numbers of a tile of rows that stay with the host
 SMALLEST_TILE = 64
 EVENLY = 8  # divides the number of tiles
 SCORES = {"cpu": 1 << 21, "gpu": 1 << 26}  # of a tile, all chains together
@@ -30,7 +33,7 @@ class Loaded:
     family: Any
     cost: Any
     unit: float
-    precision: float
+    prior: Any
     n_rows: int
     n_scores: int
     layout: Layout
@@ -44,19 +47,20 @@ class Loaded:
 def supported(problem: Problem) -> str:
     """Why the array engine cannot sample a problem, in words; empty if it can."""
     prior = problem.prior
-    if not isinstance(prior, GaussianBelief):
-        return 'it knows prior="gaussian" alone'
-    one = prior.precision.ndim == 1 and bool(np.all(prior.precision == prior.precision[0]))
-    if not one or np.any(prior.mean):
+    if not isinstance(prior, (GaussianBelief, LaplaceBelief)):
+        return "it knows Gaussian and Laplace priors alone"
+    scales = prior.precision if isinstance(prior, GaussianBelief) else prior.scale
+    one = scales.ndim == 1 and bool(np.all(scales == scales[0]))
+    if not one or (isinstance(prior, GaussianBelief) and np.any(prior.mean)):
         return "it knows priors of one scale around zero alone, not the summary of earlier rows"
     if not hasattr(problem.source, "values") or not isinstance(problem.source.values, np.ndarray):
         return "it knows dense rows in memory alone"
     return ""
 
 
-def described(problem: Problem, n_chains: int, dtype: Any) -> Loaded:
+def described(problem: Problem, n_chains: int, dtype: Any, reader: Reader | None = None) -> Loaded:
     """The shapes of what :func:`load` will bring, for what is compiled on the way."""
-    layout = layout_for(problem, n_chains)
+    layout = layout_for(problem, n_chains, reader is not None)
     size = layout.tile * layout.n_tiles
 
     def rows(dtype: Any, *shape: int) -> Any:
@@ -64,49 +68,71 @@ def described(problem: Problem, n_chains: int, dtype: Any) -> Loaded:
 
     facts = rows(jnp.float32 if problem.is_binary else jnp.int32)
     return Loaded(
-        rows=rows(dtype, problem.source.n_columns),
+        rows=HostRows(reader) if reader else rows(dtype, problem.source.n_columns),
         family=_kind(problem)(facts, jax.ShapeDtypeStruct((), jnp.float32)),
         cost=rows(jnp.float32),
         unit=1.0,
-        precision=1.0,
+        prior=_prior(problem),
         n_rows=problem.source.n_rows,
         n_scores=problem.n_blocks,
         layout=layout,
     )
 
 
-def load(problem: Problem, n_chains: int, dtype: Any, rng: np.random.Generator) -> Loaded:
-    """Bring a problem to the device, its rows in an order that batches can be cut from."""
-    assert isinstance(problem.prior, GaussianBelief)
-    order = rng.permutation(problem.source.n_rows)
-    layout = layout_for(problem, n_chains)
+def reader_of(problem: Problem, n_chains: int, dtype: Any, rng: np.random.Generator) -> Reader:
+    """Who brings the tiles of rows that stay with the host."""
+    layout = layout_for(problem, n_chains, streamed=True)
+    order = order_in_runs(problem.source.n_rows, rng)
+    return Reader(problem.source, order, layout.tile * layout.n_tiles, dtype)
+
+
+def load(
+    problem: Problem,
+    n_chains: int,
+    dtype: Any,
+    rng: np.random.Generator,
+    reader: Reader | None = None,
+) -> Loaded:
+    """Bring a problem to the device, its rows in an order that batches can be cut from.
+
+    With a reader they stay where they are.
+    """
+    order = reader.order if reader else rng.permutation(problem.source.n_rows)
+    layout = layout_for(problem, n_chains, reader is not None)
     size = layout.tile * layout.n_tiles
     unit = float(np.median(problem.cost))
     return Loaded(
-        rows=_shuffled(problem, order, size, dtype),
+        rows=HostRows(reader) if reader else _shuffled(problem, order, size, dtype),
         family=_family(problem, order, size),
         cost=_filled((problem.cost / unit)[order].astype(np.float32), size),
         unit=unit,
-        precision=float(problem.prior.precision[0]),
+        prior=_prior(problem),
         n_rows=problem.source.n_rows,
         n_scores=problem.n_blocks,
         layout=layout,
     )
 
 
-def layout_for(problem: Problem, n_chains: int) -> Layout:
-    """Tiles of as many rows as have scores that fit; several are a number that batches divide."""
+def layout_for(problem: Problem, n_chains: int, streamed: bool = False) -> Layout:
+    """Tiles of as many rows as have scores that fit; several are a number that batches divide.
+
+    Of rows that are streamed a tile is no more than a piece that travels.
+    """
     platform = jax.devices()[0].platform
     room = SCORES.get(platform, SCORES["gpu"]) // (n_chains * problem.n_blocks)
     n_rows = problem.source.n_rows
+    if streamed:
+        room = min(room, STREAMED // problem.source.n_columns)
     n_tiles = -(-n_rows // max(SMALLEST_TILE, room))
-    if n_tiles > 1:
+    if n_tiles > 1 or streamed:
         n_tiles = -(-n_tiles // EVENLY) * EVENLY
     tile = -(-n_rows // n_tiles)
     return Layout(
         tile=-(-tile // SMALLEST_TILE) * SMALLEST_TILE,
         n_tiles=n_tiles,
-        contrasts=problem.n_blocks > 1 and not problem.separate,
+        contrasts=problem.n_blocks > 1
+        and not problem.separate
+        and isinstance(problem.prior, GaussianBelief),
     )
 
 
@@ -150,6 +176,14 @@ def _shuffled(problem: Problem, order: Any, size: int, dtype: Any) -> Any:
             there = np.concatenate([there, beyond])
         rows = _put(rows, jnp.asarray(piece), jnp.asarray(there))
     return rows
+
+
+def _prior(problem: Problem) -> Gaussian | Laplace:
+    """The prior of weights as they came; for the rotated ones its basis is still to be found."""
+    if isinstance(problem.prior, GaussianBelief):
+        return Gaussian(np.float32(problem.prior.precision[0]))
+    assert isinstance(problem.prior, LaplaceBelief)
+    return Laplace(np.float32(1.0 / problem.prior.scale[0]), None)
 
 
 def _step(problem: Problem) -> int:

@@ -23,7 +23,6 @@ from bayesmargin.engines.target import (
 from bayesmargin.engines.whitening import Shapes, Whitened
 
 FEWEST_TILES = 8  # below which all rows are a batch
-QUIET = 0.3  # friction that the noise of a batch may add
 LARGEST_KICK = 1.0  # of the momentum by a row that changed its state and stands for many
 WORTH = 3  # times fewer rows than all that a batch must read to be worth its noise
 PLACES = 4  # positions at which noise is measured
@@ -61,18 +60,23 @@ def programs(shapes: Shapes) -> list[Callable[[], Any]]:
 
 
 def batch_for(
-    whitened: Whitened, given: int | None, step: float, rng: np.random.Generator
+    whitened: Whitened,
+    given: int | None,
+    step: float,
+    bearable: float,
+    rng: np.random.Generator,
 ) -> tuple[Layout, float]:
     """Layout with a batch, and the variance of its gradient; all rows where those are needed.
 
-    A batch is a whole number of tiles, which divide the rows evenly.
+    A batch is a whole number of tiles, which divide the rows evenly. Its gradient has no more than
+    the ``bearable`` variance.
     """
     target, layout = whitened.target, whitened.layout
     if layout.n_tiles < FEWEST_TILES:
         return layout, 0.0
     places = rng.standard_normal((PLACES, *target.centre.shape)).astype(np.float32)
     noise = float(tile_noise(target, layout=layout, positions=places))
-    wanted = noise * step / (2.0 * QUIET), step * layout.n_tiles * whitened.roughness / LARGEST_KICK
+    wanted = noise / bearable, step * layout.n_tiles * whitened.roughness / LARGEST_KICK
     tiles = max(1.0, *wanted) if given is None else given / layout.tile
     choices = [m for m in range(1, layout.n_tiles) if layout.n_tiles % m == 0 and m >= tiles]
     if not choices or (given is None and WORTH * choices[0] > layout.n_tiles):

@@ -12,21 +12,32 @@ from bayesmargin.engines import noise, whitening
 from bayesmargin.engines.ahead import compiled_ahead
 from bayesmargin.engines.chains import watch_of
 from bayesmargin.engines.crew import Crew, place_chains
-from bayesmargin.engines.dynamics import Chains, Leapfrog, Thermostat, freedom, leapfrog_step
+from bayesmargin.engines.dynamics import (
+    Chains,
+    Langevin,
+    Leapfrog,
+    Thermostat,
+    freedom,
+    leapfrog_step,
+)
 from bayesmargin.engines.kept import ArrayDraws
-from bayesmargin.engines.loading import Loaded, described, load, supported
+from bayesmargin.engines.loading import Loaded, described, load, reader_of, supported
 from bayesmargin.engines.memory import require_memory
 from bayesmargin.engines.noise import batch_for
+from bayesmargin.engines.streaming import Reader
 from bayesmargin.engines.whitening import Shapes, Whitened, shapes_of, whiten
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Ensemble, Sampler
 from bayesmargin.samplers.hamiltonian import SubgradientHMC
+from bayesmargin.samplers.langevin import SSGLD
 from bayesmargin.samplers.thermostat import SSGNHT
 from bayesmargin.targets.problem import Problem
 
 FEW_DIRECTIONS = 2000  # up to which exact trajectories stay short
 LONG_STEP = 0.6  # of the thermostat in coordinates of unit scale, gradients without noise
+QUIET = 0.3  # friction that the noise of a batch may add
+WARM = 0.01  # by which it may raise the temperature of Langevin dynamics
 KICK = 0.3  # of the momentum by a kink of usual size: longer steps cut its corner
 FIRST_STEP = 0.5  # of a leapfrog, before it is tuned
 TUNING, TRIES = 12, 8  # rounds, and trajectories of each
@@ -40,7 +51,7 @@ class ArraySampler(Sampler):
 
     Parameters
     ----------
-    settings : Auto, SSGNHT or SubgradientHMC
+    settings : Auto, SSGNHT, SSGLD or SubgradientHMC
         Auto is Hamiltonian Monte Carlo for up to 2000 weights and the thermostat beyond.
     dtype : {"float32", "bfloat16"}
         Of the rows on the device.
@@ -57,16 +68,19 @@ class ArraySampler(Sampler):
         if refusal:
             raise ValueError(f'engine="jax" cannot sample this: {refusal}. Use engine="numba"')
         rng, n_chains, dtype = generators[-1], len(generators) - 1, jnp.dtype(self.dtype)
-        memory = require_memory(problem, n_chains, dtype)
-        shapes = shapes_of(described(problem, n_chains, dtype))
+        memory, streamed = require_memory(problem, n_chains, dtype)
+        reader = reader_of(problem, n_chains, dtype, rng) if streamed else None
+        shapes = shapes_of(described(problem, n_chains, dtype, reader))
         exact = self._exact(shapes)
-        loaded = arrive(problem, shapes, exact, n_chains, rng)
+        loaded = arrive(problem, shapes, exact, n_chains, rng, reader)
         whitened = whiten(loaded, rng)
         if exact:
             ensemble = start_leapfrog(self.settings, loaded, whitened, generators)
         else:
-            ensemble = start_thermostat(self.settings, loaded, whitened, generators, 1.0)
-        ensemble.info["device_gigabytes"] = round(memory, 3)
+            langevin = isinstance(self.settings, SSGLD)
+            start: Callable[..., Ensemble] = start_langevin if langevin else start_thermostat
+            ensemble = start(self.settings, loaded, whitened, generators, 1.0)
+        ensemble.info |= {"device_gigabytes": round(memory, 3), "rows_streamed": streamed}
         return ensemble
 
     def _exact(self, shapes: Shapes) -> bool:
@@ -76,26 +90,36 @@ class ArraySampler(Sampler):
 
 
 def arrive(
-    problem: Problem, shapes: Shapes, exact: bool, n_chains: int, rng: np.random.Generator
+    problem: Problem,
+    shapes: Shapes,
+    exact: bool,
+    n_chains: int,
+    rng: np.random.Generator,
+    reader: Reader | None,
 ) -> Loaded:
     """Rows on the device, and the programs that will read them compiled meanwhile."""
     more = [] if exact else noise.programs(shapes)
     with compiled_ahead([*whitening.programs(shapes), *more]):
-        return load(problem, n_chains, shapes.loaded.rows.dtype, rng)
+        return load(problem, n_chains, shapes.loaded.rows.dtype, rng, reader)
 
 
 def unknown(settings: Sampler) -> str:
     """Why the array engine does not know a sampler, in words; empty if it does."""
-    if isinstance(settings, SSGNHT):
-        if settings.integrator == "euler" or settings.preconditioner != "hessian":
-            return "of SSGNHT it knows the splittings in coordinates of the posterior alone"
+    if isinstance(settings, SSGNHT | SSGLD):
+        name = type(settings).__name__
+        if settings.preconditioner != "hessian" or getattr(settings, "lazy", None):
+            return f"of {name} it knows steps of all weights in coordinates of the posterior alone"
+        if getattr(settings, "integrator", "") == "euler":
+            return "of SSGNHT it knows the splittings alone"
+        if getattr(settings, "schedule", "constant") != "constant":
+            return "of SSGLD it knows constant steps alone"
         return "" if settings.control_variates else "it samples with control variates alone"
     if isinstance(settings, SubgradientHMC):
         plain = isinstance(settings.mass, str) and settings.mass == "anchor"
         return "" if plain and not settings.crossing else "of HMC it knows mass='anchor' alone"
     if isinstance(settings, Auto):
         return ""
-    return f"it knows no {type(settings).__name__}, but 'auto', 'ssgnht' and 'hmc'"
+    return f"it knows no {type(settings).__name__}, but 'auto', 'ssgnht', 'ssgld', 'hmc'"
 
 
 def start_thermostat(
@@ -107,35 +131,78 @@ def start_thermostat(
 ) -> Ensemble:
     """Chains of the thermostat, with a step that looks at the kinks."""
     given = settings if isinstance(settings, SSGNHT) else SSGNHT()
-    gentle = min(LONG_STEP, KICK / max(whitened.roughness, 1e-12))
-    step = shrink * (given.step or gentle / np.sqrt(max(1.0, whitened.stiffness)))
-    layout, variance = batch_for(whitened, given.batch_size, step, generators[-1])
-    placed = replace(whitened, layout=layout)
+    step = shrink * (given.step or gentle_step(whitened, LONG_STEP))
     dynamics = Thermostat(np.float32(step), np.float32(given.diffusion))
-    chains = place_chains(placed, generators[:-1], given.diffusion)
+    return start_stochastic(
+        given,
+        (loaded, whitened, generators),
+        dynamics,
+        bearable=2.0 * QUIET / step,
+        restart=lambda: start_thermostat(settings, loaded, whitened, generators, 0.5 * shrink),
+        info={"sampler": "SSGNHT", "diffusion": given.diffusion},
+        temperature=lambda noise, trace: float(trace[..., 0].mean()),
+    )
+
+
+def start_langevin(
+    given: SSGLD,
+    loaded: Loaded,
+    whitened: Whitened,
+    generators: Sequence[np.random.Generator],
+    shrink: float,
+) -> Ensemble:
+    """Chains of Langevin dynamics; the noise of batches is kept small beside their own."""
+    step = float(shrink * (given.step or gentle_step(whitened, given.default_step())))
+
+    def temperature(noise: float, trace: FloatArray) -> float:
+        return given.temperature(step, noise, trace) * (1.0 + given.step_error(step))
+
+    return start_stochastic(
+        given,
+        (loaded, whitened, generators),
+        Langevin(np.float32(step)),
+        bearable=4.0 * WARM / step**2,
+        restart=lambda: start_langevin(given, loaded, whitened, generators, 0.5 * shrink),
+        info={"sampler": "SSGLD"},
+        temperature=temperature,
+        step_error=lambda: given.step_error(step),
+    )
+
+
+def gentle_step(whitened: Whitened, longest: float) -> float:
+    """A step that neither kinks nor the stiffest direction forbid."""
+    gentle = min(longest, KICK / max(whitened.roughness, 1e-12))
+    return float(gentle / np.sqrt(max(1.0, whitened.stiffness)))
+
+
+def start_stochastic(
+    given: SSGNHT | SSGLD,
+    places: tuple[Loaded, Whitened, Sequence[np.random.Generator]],
+    dynamics: Any,
+    bearable: float,
+    restart: Callable[[], Ensemble],
+    info: dict[str, Any],
+    **settings: Any,
+) -> Ensemble:
+    """Chains that read batches, whose gradients have no more than the bearable variance."""
+    loaded, whitened, generators = places
+    step = float(dynamics.step)
+    layout, variance = batch_for(whitened, given.batch_size, step, bearable, generators[-1])
+    placed = replace(whitened, layout=layout)
+    chains = place_chains(placed, generators[:-1], given.diffusion_level)
     crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, generators[-1]))
     pace = given.relaxation(step)
-
-    def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-        less = 0.5 * shrink if smaller else shrink
-        return start_thermostat(settings, loaded, whitened, generators, less)
-
+    facts = {"step": step, "batch_size": layout.batch or loaded.n_rows, **_facts(whitened)}
     return _ensemble(
         crew,
         ArrayDraws(crew, variance, loaded.n_rows),
         thin=given.thin or max(1, round(SPACING * pace)),
         warmup=given.burn_in if given.burn_in is not None else max(50, round(WARMUP * pace)),
         adaptive=given.thin is None and given.burn_in is None,
-        info={
-            "sampler": "SSGNHT",
-            "step": step,
-            "diffusion": given.diffusion,
-            "batch_size": layout.batch or loaded.n_rows,
-            **_facts(whitened),
-        },
-        temperature=lambda noise, trace: float(trace[..., 0].mean()),
-        restart=restart,
+        info={**info, **facts},
+        restart=lambda positions, smaller: restart(),
         step_is_given=given.step is not None,
+        **settings,
     )
 
 

@@ -6,13 +6,14 @@ Positions :math:`u` have the axes (chain, class, feature), and weights are
 
 with a rotation :math:`V` of the features that :mod:`~bayesmargin.engines.whitening` finds. Rows are
 kept rotated, :math:`z = V^T x`, so that a score is :math:`z \cdot (m + s \circ u)` and the rotation
-is needed for draws alone. An independent Gaussian prior of one scale does not see it either.
+is needed for draws alone. An independent Gaussian prior of one scale does not see it either; the
+Laplace prior does (:mod:`~bayesmargin.engines.priors`).
 
 A pass over rows is two matrix products: of the rows with the weights of all chains, and of the rows
 with the slopes of the hinges, a difference of two one-hot matrices (a scatter is several times
 slower). Where the classes share a hinge, a vector added to all of them changes nothing: positions
 stay in the space in which the weights of the classes add up to zero, and that vector is drawn from
-the prior.
+a Gaussian prior. Under the Laplace prior it is not independent of the rest, and is moved with it.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from bayesmargin.engines import families
+from bayesmargin.engines import families, priors
+from bayesmargin.engines.streaming import sliced
 
 EXACT = jax.lax.Precision.HIGHEST  # without it a GPU rounds single precision to ten bits
 
@@ -62,13 +64,14 @@ class Target(NamedTuple):
 
     ``cost`` is relative to ``unit``, and zero for rows that fill up the last tile. ``reference``
     and ``base`` are options and losses at ``centre``, ``drift`` is the gradient of the hinges
-    there, along weights.
+    there, along weights. ``precision`` is the mean curvature of the prior.
     """
 
     rows: Any
     family: Any
     cost: Any
     unit: Any
+    prior: Any
     precision: Any
     centre: Any
     scale: Any
@@ -131,10 +134,10 @@ def over_tiles(layout: Layout, body: Callable[[Any, Any], Any], start: Any) -> A
 
     def step(k: Any, carried: Any) -> Any:
         first = k * layout.tile
-        return body(lambda a: jax.lax.dynamic_slice_in_dim(a, first, layout.tile), carried)
+        return body(lambda array: sliced(array, first, layout.tile), carried)
 
     if layout.n_tiles == 1:
-        return body(lambda array: array, start)
+        return body(lambda array: sliced(array, 0, layout.tile), start)
     return jax.lax.fori_loop(0, layout.n_tiles, step, start)
 
 
@@ -163,8 +166,8 @@ def energy_and_gradient(target: Target, layout: Layout, position: Any) -> tuple[
     weights = weights_at(target, position)
     sums = row_sums(target, layout, weights)
     away = target.scale * position
-    prior = target.precision * (away * (target.centre + 0.5 * away)).sum(axis=(1, 2))
-    slope = target.scale * (target.precision * weights + sums.gradient)
+    prior = priors.change(target.prior, target.centre, away)
+    slope = target.scale * (priors.slope(target.prior, weights) + sums.gradient)
     return prior + sums.loss, without_common(target, layout, slope)
 
 
@@ -183,7 +186,7 @@ def estimated_gradient(target: Target, layout: Layout, position: Any, key: Any) 
     weights = weights_at(target, position)
     first = layout.batch * jax.vmap(lambda k: jax.random.randint(k, (), 0, layout.n_batches))(key)
     changed = jax.vmap(lambda w, start: batch_change(target, layout, w, start))(weights, first)
-    slope = target.scale * (target.precision * weights + target.drift + changed)
+    slope = target.scale * (priors.slope(target.prior, weights) + target.drift + changed)
     return without_common(target, layout, slope)
 
 
@@ -191,7 +194,7 @@ def batch_change(target: Target, layout: Layout, weights: Any, first: Any) -> An
     """Estimated change of the gradient since the reference, at weights (class, feature)."""
 
     def take(array: Any) -> Any:
-        return jax.lax.dynamic_slice_in_dim(array, first, layout.batch)
+        return sliced(array, first, layout.batch)
 
     rows = take(target.rows)
     family = families.per_row(target.family, lambda facts: take(facts)[:, None])

@@ -22,13 +22,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bayesmargin.engines import families
+from bayesmargin.engines import families, priors
+from bayesmargin.engines.descent import Metric, Stride, eigen, rotated, second_moment, stride
 from bayesmargin.engines.loading import Loaded
-from bayesmargin.engines.smoothing import SMALL, kinks_at, smooth_sums, stiffness
+from bayesmargin.engines.smoothing import SMALL, kinks_at, stiffness
 from bayesmargin.engines.target import (
     Layout,
     Target,
-    over_tiles,
     with_reference,
 )
 
@@ -37,91 +37,6 @@ DESCENTS = 15  # steps between two looks at the curvature
 SETTLED = 0.05  # root mean square of the whitened gradient at which the centre is good enough
 CALM = 1.5  # growth of the gradient from which a stride counts as too long
 DENSITY = 0.4  # of a standard normal law at its middle
-FEW_COLUMNS = 1500  # up to which eigenvectors are found on the host, in double precision
-
-
-@partial(jax.jit, static_argnames="layout")
-def _second_moment(rows: Any, cost: Any, layout: Layout) -> Any:
-    def body(take: Any, total: Any) -> Any:
-        some = take(rows).astype(jnp.float32)
-        return total + jnp.dot((take(cost)[:, None] * some).T, some)
-
-    size = rows.shape[1]
-    return over_tiles(layout, body, jnp.zeros((size, size), jnp.float32))
-
-
-def _rotated(rows: Any, basis: Any, layout: Layout) -> Any:
-    """Rows times the basis, in the place of the rows."""
-
-    def body(take: Any, carried: tuple[Any, Any]) -> tuple[Any, Any]:
-        first, result = carried
-        some = jax.lax.dynamic_slice_in_dim(result, first, layout.tile)
-        turned = jnp.dot(some.astype(jnp.float32), basis, precision=jax.lax.Precision.HIGHEST)
-        updated = jax.lax.dynamic_update_slice_in_dim(
-            result, turned.astype(rows.dtype), first, axis=0
-        )
-        return first + layout.tile, updated
-
-    return over_tiles(layout, body, (0, rows))[1]
-
-
-def _eigen(moment: Any) -> tuple[Any, Any]:
-    """Eigenvalues and vectors of the features' moment."""
-    if moment.shape[0] > FEW_COLUMNS:
-        values, vectors = jnp.linalg.eigh(moment)
-        return jnp.maximum(values, 0.0), vectors
-    values, vectors = np.linalg.eigh(np.asarray(moment, dtype=float))
-    return np.maximum(values, 0.0).astype(np.float32), jnp.asarray(vectors.astype(np.float32))
-
-
-class Metric(NamedTuple):
-    """Curvature ``precision + share[k] * values[j]`` along column ``j`` of ``basis``."""
-
-    share: Any
-    values: Any
-    basis: Any
-    precision: Any
-
-    def curvature(self) -> Any:
-        """Of every class and rotated feature."""
-        return self.precision + self.share[:, None] * self.values
-
-    def root(self) -> Any:
-        """Root of the covariance of weights, as an average class has it."""
-        return self.basis * jnp.sqrt((1.0 / self.curvature()).mean(axis=0))
-
-
-class Stride(NamedTuple):
-    """Where a step of accelerated descent leads, where it ends without inertia, the steepness.
-
-    With it the curvature of every class, and the moment of the rows, where it began.
-    """
-
-    ahead: Any
-    moved: Any
-    steep: Any
-    curvature: Any
-    moment: Any
-
-
-@partial(jax.jit, static_argnames="layout")
-def _stride(
-    facts: tuple[Any, Any, Any, Any],
-    place: Any,
-    before: Any,
-    metric: Metric,
-    length: Any,
-    inertia: Any,
-    layout: Layout,
-) -> Stride:
-    """One pass over the rows (rows, family, cost and unit of costs), and a step of descent."""
-    rows, family, cost, unit = facts
-    sums = smooth_sums(rows, family, cost, place, metric.root(), layout)
-    turned = jnp.dot(unit * sums.gradient + metric.precision * place, metric.basis)
-    steep = jnp.sqrt(jnp.mean(turned**2 / metric.curvature()))
-    moved = place - length * jnp.dot(turned / metric.curvature(), metric.basis.T)
-    ahead = moved + inertia * (moved - before)
-    return Stride(ahead, moved, steep, unit * sums.curvature, unit * sums.moment)
 
 
 class Search:
@@ -130,7 +45,8 @@ class Search:
     def __init__(self, loaded: Loaded) -> None:
         self.loaded, self.layout = loaded, searching(loaded)
         shape = (loaded.n_scores, loaded.n_columns)
-        self.facts = (loaded.rows, loaded.family, loaded.cost, np.float32(loaded.unit))
+        unit = np.float32(loaded.unit)
+        self.facts = (loaded.rows, loaded.family, loaded.cost, unit, loaded.prior)
         self.mean = jnp.asarray(np.zeros(shape, np.float32))
         self.length, self.passes = 1.0 if loaded.n_scores == 1 else 0.7, 0
         self.metric = self._first_metric()
@@ -138,18 +54,18 @@ class Search:
     def _first_metric(self) -> Metric:
         """Kinks as dense as where nothing is known: a row has one a score that takes part."""
         loaded = self.loaded
-        values, basis = _eigen(_second_moment(loaded.rows, loaded.cost, layout=self.layout))
+        values, basis = eigen(second_moment(loaded.rows, loaded.cost, layout=self.layout))
         taking_part = loaded.n_scores if isinstance(loaded.family, families.SeparateHinges) else 2
         taking_part = min(taking_part, loaded.n_scores)
         level = DENSITY * loaded.unit * taking_part / float(loaded.family.margin)
         share = np.full(loaded.n_scores, 1.0 / loaded.n_scores, np.float32)
-        return Metric(share, np.float32(level) * values, basis, np.float32(loaded.precision))
+        return Metric(share, np.float32(level) * values, basis, _first_precision(loaded.prior))
 
     def stride(self, place: Any, before: Any, inertia: float) -> Stride:
         """One step from a place."""
         self.passes += 1
         how = np.float32(self.length), np.float32(inertia)
-        found: Stride = _stride(self.facts, place, before, self.metric, *how, layout=self.layout)
+        found: Stride = stride(self.facts, place, before, self.metric, *how, layout=self.layout)
         return found
 
     def descend(self) -> float:
@@ -172,10 +88,10 @@ class Search:
     def look(self) -> None:
         """Learn the curvature where the search has arrived."""
         found = self.stride(self.mean, self.mean, 0.0)
-        values, basis = _eigen(found.moment)
+        values, basis = eigen(found.moment)
         curvature = np.asarray(found.curvature)
         share = curvature / max(float(curvature.sum()), SMALL)
-        self.metric = self.metric._replace(share=share, values=values, basis=basis)
+        self.metric = Metric(share, values, basis, found.precision)
 
     def run(self) -> None:
         """Descend and look, until a new curvature finds the search where it was."""
@@ -184,6 +100,13 @@ class Search:
             self.look()
             if k >= 3 and steep < 2.0 * SETTLED:
                 break
+
+
+def _first_precision(prior: Any) -> Any:
+    """One over the variance of a weight under the prior."""
+    if isinstance(prior, priors.Gaussian):
+        return prior.precision
+    return np.float32(0.5 * prior.inverse_scale**2)
 
 
 def searching(loaded: Loaded) -> Layout:
@@ -205,7 +128,14 @@ class Whitened:
 
 @partial(jax.jit, static_argnames="layout", donate_argnums=0)
 def _placed(
-    rows: Any, family: Any, cost: Any, unit: Any, mean: Any, metric: Metric, layout: Layout
+    rows: Any,
+    family: Any,
+    cost: Any,
+    unit: Any,
+    prior: Any,
+    mean: Any,
+    metric: Metric,
+    layout: Layout,
 ) -> tuple[Target, Any]:
     """The target in its coordinates, in the place of the rows, and how rough its kinks are.
 
@@ -215,11 +145,15 @@ def _placed(
     options = (rows.shape[0], mean.shape[0]) if several else (rows.shape[0],)
     one = isinstance(family, families.LargestHinges)
     curvature = metric.curvature()
+    belief = priors.smoothed(prior, mean, metric.variance())
+    if isinstance(prior, priors.Laplace):
+        prior = prior._replace(basis=metric.basis)
     target = Target(
-        rows=_rotated(rows, metric.basis, layout),
+        rows=rotated(rows, metric.basis, layout),
         family=family,
         cost=cost,
         unit=unit,
+        prior=prior,
         precision=metric.precision,
         centre=jnp.dot(mean, metric.basis, precision=jax.lax.Precision.HIGHEST),
         scale=jnp.sqrt(1.0 / curvature),
@@ -231,7 +165,8 @@ def _placed(
         target = target._replace(centre=target.centre - target.centre.mean(axis=0))
     kinks = kinks_at(target, (1.0 / curvature).mean(axis=0), layout)
     scale = jnp.sqrt(1.0 / (metric.precision + unit * kinks.curvature))
-    rough = jnp.sqrt(kinks.rough / jnp.maximum(kinks.weight, SMALL))
+    weight = kinks.weight + belief.weight
+    rough = jnp.sqrt((kinks.rough + belief.rough) / jnp.maximum(weight, SMALL))
     return target._replace(scale=scale), rough
 
 
@@ -239,8 +174,7 @@ def whiten(loaded: Loaded, rng: np.random.Generator) -> Whitened:
     """Find centre, rotation and scales, and turn the rows, whose place is used again."""
     search = Search(loaded)
     search.run()
-    *facts, unit = search.facts
-    target, rough = _placed(*facts, unit, search.mean, search.metric, layout=loaded.layout)
+    target, rough = _placed(*search.facts, search.mean, search.metric, layout=loaded.layout)
     target = with_reference(target, layout=loaded.layout)
     start = rng.standard_normal(target.scale.shape).astype(np.float32)
     stiff = float(stiffness(target, layout=loaded.layout, start=start))
@@ -265,7 +199,8 @@ def shapes_of(loaded: Loaded) -> Shapes:
 
     width, mean = loaded.n_columns, single(loaded.n_scores, loaded.n_columns)
     metric = Metric(single(loaded.n_scores), single(width), single(width, width), single())
-    placed = loaded.rows, loaded.family, loaded.cost, single(), mean, metric
+    prior = jax.tree.map(lambda _: single(), loaded.prior)
+    placed = loaded.rows, loaded.family, loaded.cost, single(), prior, mean, metric
     target = jax.eval_shape(partial(_placed, layout=loaded.layout), *placed)[0]
     return Shapes(loaded, mean, metric, target)
 
@@ -273,12 +208,14 @@ def shapes_of(loaded: Loaded) -> Shapes:
 def programs(shapes: Shapes) -> list[Callable[[], Any]]:
     """What compiles the programs of :func:`whiten`."""
     loaded, mean, metric, target = shapes
-    rows, unit, layout = (loaded.rows, loaded.family, loaded.cost), target.unit, loaded.layout
-    stride = ((*rows, unit), mean, mean, metric, unit, unit)
+    unit, layout = target.unit, loaded.layout
+    prior = jax.tree.map(lambda _: unit, loaded.prior)
+    facts = (loaded.rows, loaded.family, loaded.cost, unit, prior)
+    strides = (facts, mean, mean, metric, unit, unit)
     return [
         lambda: stiffness.lower(target, layout=layout, start=mean).compile(),
         lambda: with_reference.lower(target, layout=layout).compile(),
-        lambda: _stride.lower(*stride, layout=searching(loaded)).compile(),
-        lambda: _placed.lower(*rows, unit, mean, metric, layout=layout).compile(),
-        lambda: _second_moment.lower(rows[0], rows[2], layout=searching(loaded)).compile(),
+        lambda: stride.lower(*strides, layout=searching(loaded)).compile(),
+        lambda: _placed.lower(*facts, mean, metric, layout=layout).compile(),
+        lambda: second_moment.lower(facts[0], facts[2], layout=searching(loaded)).compile(),
     ]
