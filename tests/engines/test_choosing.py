@@ -42,7 +42,10 @@ def test_auto_takes_jax_for_large_data_on_a_gpu_alone(monkeypatch):
     ("settings", "message"),
     [
         ({"sampler": SSGLD(schedule="polynomial")}, "constant steps alone"),
-        ({"sampler": SSGLD(preconditioner="adagrad")}, "coordinates of the posterior alone"),
+        (
+            {"sampler": SSGLD(preconditioner="adagrad", step=0.1)},
+            "coordinates of the posterior",
+        ),
         ({"sampler": "gibbs"}, "no AugmentationGibbs"),
     ],
 )

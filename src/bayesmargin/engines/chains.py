@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesmargin.engines import families
 from bayesmargin.engines.dynamics import STEPS, Chains
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.streaming import gathered
 from bayesmargin.engines.target import weights_at
 from bayesmargin.engines.whitening import Whitened
@@ -38,7 +39,7 @@ def watch_of(whitened: Whitened, n_rows: int, rng: np.random.Generator) -> Watch
     return Watch(rows, leads, jnp.asarray(place.astype(np.int32)))
 
 
-@jax.jit
+@program
 def _leads(target: Any, chosen: Any) -> tuple[Any, Any]:
     """Some rows, and slopes (row, class) of their class's score less its rival's at the centre."""
     rows = gathered(target.rows, chosen).astype(jnp.float32)
@@ -65,7 +66,7 @@ class Interval(NamedTuple):
     before: Any
 
 
-@partial(jax.jit, static_argnames=("layout", "room", "places"))
+@partial(program, static_argnames=("layout", "room", "places"))
 def record(
     dynamics: Any,
     target: Any,

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesmargin.engines.chains import Interval, Spread, Watch, record
 from bayesmargin.engines.dynamics import Chains
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.target import without_common
 from bayesmargin.engines.whitening import Whitened
 from bayesmargin.errors import DivergenceError
@@ -80,7 +81,7 @@ class ArrayChain(WideChain):
         raise TypeError("a chain of an array is advanced by its crew")
 
 
-_allowed = jax.jit(without_common, static_argnames="layout")
+_allowed = program(without_common, static_argnames="layout")
 
 
 def place_chains(

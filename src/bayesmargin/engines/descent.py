@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesmargin.engines import priors
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.smoothing import smooth_sums
 from bayesmargin.engines.streaming import HostRows
 from bayesmargin.engines.target import Layout, over_tiles
@@ -15,7 +16,7 @@ from bayesmargin.engines.target import Layout, over_tiles
 FEW_COLUMNS = 1500  # up to which eigenvectors are found on the host, in double precision
 
 
-@partial(jax.jit, static_argnames="layout")
+@partial(program, static_argnames="layout")
 def second_moment(rows: Any, cost: Any, layout: Layout) -> Any:
     """Moment of the rows, by their costs."""
 
@@ -89,7 +90,7 @@ class Stride(NamedTuple):
     precision: Any
 
 
-@partial(jax.jit, static_argnames="layout")
+@partial(program, static_argnames="layout")
 def stride(
     facts: tuple[Any, Any, Any, Any, Any],
     place: Any,

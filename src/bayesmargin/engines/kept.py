@@ -10,6 +10,7 @@ import numpy as np
 from bayesmargin.diagnostics.stein import SteinCheck, stein_identity
 from bayesmargin.engines import families
 from bayesmargin.engines.crew import Crew, ThinnedStore
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.target import full_gradient
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.samplers.wide import WideDraws
@@ -96,12 +97,12 @@ def _by_feature(table: FloatArray) -> FloatArray:
     return np.swapaxes(table, 1, 2).reshape(len(table), -1).astype(float)
 
 
-@jax.jit
+@program
 def _located(target: Any, basis: Any, table: Any) -> Any:
     rotated = jnp.dot(table, basis, precision=jax.lax.Precision.HIGHEST)
     return (rotated - target.centre) / target.scale
 
 
-@partial(jax.jit, static_argnames="layout")
+@partial(program, static_argnames="layout")
 def _gradients_at(target: Any, layout: Any, groups: Any) -> Any:
     return jax.lax.map(lambda position: full_gradient(target, layout, position), groups)

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesmargin.engines.families import BinaryHinges, LargestHinges, SeparateHinges
 from bayesmargin.engines.priors import Gaussian, Laplace
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.streaming import HostRows, Reader, order_in_runs
 from bayesmargin.engines.target import Layout
 from bayesmargin.foundation.types import FloatArray
@@ -154,7 +155,7 @@ def _family(problem: Problem, order: Any, size: int) -> Any:
     return _kind(problem)(_filled(facts[order].astype(dtype), size), margin)
 
 
-@partial(jax.jit, donate_argnums=0)
+@partial(program, donate_argnums=0)
 def _put(rows: Any, piece: Any, place: Any) -> Any:
     """Rows with a piece of them at its places; those beyond the last row are dropped."""
     return rows.at[place].set(piece.astype(rows.dtype), mode="drop", unique_indices=True)

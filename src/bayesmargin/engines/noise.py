@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesmargin.engines import families
 from bayesmargin.engines.dynamics import freedom
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.target import (
     Layout,
     Target,
@@ -28,7 +29,7 @@ WORTH = 3  # times fewer rows than all that a batch must read to be worth its no
 PLACES = 4  # positions at which noise is measured
 
 
-@partial(jax.jit, static_argnames="layout")
+@partial(program, static_argnames="layout")
 def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
     """Variance, mean over directions, of the gradient estimated from one tile at random."""
     positions = without_common(target, layout, positions)

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from bayesmargin.engines.programs import program
 from bayesmargin.foundation.types import FloatArray, IntArray
 
 SCORES = 1 << 25  # scores held at a time
@@ -38,7 +39,7 @@ Found = tuple[int, Any]  # the first row, and squares of its piece
 _kept: dict[tuple[Any, ...], Kept] = {}
 
 
-@jax.jit
+@program
 def _squares(rows: Any, away: Away, leader: Any, share: Any) -> Any:
     """Squares of scores (row, block) summed over draws, times ``share``.
 
@@ -57,7 +58,7 @@ def _squares(rows: Any, away: Away, leader: Any, share: Any) -> Any:
     return share * jax.lax.fori_loop(0, count, add, start)
 
 
-@partial(jax.jit, donate_argnums=(0, 1))
+@partial(program, donate_argnums=(0, 1))
 def _centred(coef: Any, intercept: Any) -> Away:
     """Draws less their mean, in the place of the draws."""
     return Away(coef - coef.mean(axis=0), intercept - intercept.mean(axis=0))

@@ -24,6 +24,7 @@ from bayesmargin.engines.kept import ArrayDraws
 from bayesmargin.engines.loading import Loaded, described, load, reader_of, supported
 from bayesmargin.engines.memory import require_memory
 from bayesmargin.engines.noise import batch_for
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.streaming import Reader
 from bayesmargin.engines.whitening import Shapes, Whitened, shapes_of, whiten
 from bayesmargin.foundation.types import FloatArray
@@ -270,7 +271,7 @@ def _tries_of(dynamics: Leapfrog, target: Any, layout: Any, states: Chains) -> t
     return jax.lax.fori_loop(0, TRIES, once, start)
 
 
-_tries: Callable[..., Any] = jax.jit(_tries_of, static_argnames="layout")
+_tries: Callable[..., Any] = program(_tries_of, static_argnames="layout")
 
 
 def _facts(whitened: Whitened) -> dict[str, Any]:

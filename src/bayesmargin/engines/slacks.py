@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesmargin.engines.predicting import Away, at_hand
+from bayesmargin.engines.programs import program
 from bayesmargin.foundation.types import FloatArray, IntArray
 
 
-@jax.jit
+@program
 def _sums(rows: Any, mean: Any, label: Any, margin: Any, away: Away) -> tuple[Any, ...]:
     """Slack at the mean; sums of what draws add to it: as it is, squared, times scores."""
     own = jax.nn.one_hot(label, mean.shape[1], dtype=bool)

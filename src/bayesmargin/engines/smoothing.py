@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from bayesmargin.engines import families
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.target import (
     Layout,
     Target,
@@ -106,7 +107,7 @@ def kinks_at(target: Target, variance: Any, layout: Layout) -> Kinks:
     return over_tiles(layout, body, start)
 
 
-@partial(jax.jit, static_argnames="layout")
+@partial(program, static_argnames="layout")
 def stiffness(target: Target, layout: Layout, start: Any) -> Any:
     """Largest curvature of the smoothed energy in the coordinates of positions."""
     variance = jnp.square(target.scale).mean(axis=0)

@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 
 from bayesmargin.engines import families, priors
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.streaming import sliced
 
 EXACT = jax.lax.Precision.HIGHEST  # without it a GPU rounds single precision to ten bits
@@ -206,7 +207,7 @@ def batch_change(target: Target, layout: Layout, weights: Any, first: Any) -> An
     return layout.n_batches * target.unit * pulled(rows, scaled)[0]
 
 
-@partial(jax.jit, static_argnames="layout")
+@partial(program, static_argnames="layout")
 def with_reference(target: Target, layout: Layout) -> Target:
     """The target with options, losses and gradient of the hinges at its centre."""
     clean = target._replace(base=jnp.zeros_like(target.base))

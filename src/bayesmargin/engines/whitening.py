@@ -25,6 +25,7 @@ import numpy as np
 from bayesmargin.engines import families, priors
 from bayesmargin.engines.descent import Metric, Stride, eigen, rotated, second_moment, stride
 from bayesmargin.engines.loading import Loaded
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.smoothing import SMALL, kinks_at, stiffness
 from bayesmargin.engines.target import (
     Layout,
@@ -126,7 +127,7 @@ class Whitened:
     passes: int
 
 
-@partial(jax.jit, static_argnames="layout", donate_argnums=0)
+@partial(program, static_argnames="layout", donate_argnums=0)
 def _placed(
     rows: Any,
     family: Any,
@@ -201,7 +202,7 @@ def shapes_of(loaded: Loaded) -> Shapes:
     metric = Metric(single(loaded.n_scores), single(width), single(width, width), single())
     prior = jax.tree.map(lambda _: single(), loaded.prior)
     placed = loaded.rows, loaded.family, loaded.cost, single(), prior, mean, metric
-    target = jax.eval_shape(partial(_placed, layout=loaded.layout), *placed)[0]
+    target = _placed.eval_shape(*placed, layout=loaded.layout)[0]
     return Shapes(loaded, mean, metric, target)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesmargin.errors import DataError
 from bayesmargin.foundation.types import IntArray
+from bayesmargin.inputs.tensors import host_array
 
 NUMBERS = "biuf"  # kinds of types that are numbers, or true and false
 ENCODE = "encode it, for instance with OneHotEncoder in a ColumnTransformer, or leave it out"
@@ -105,6 +106,7 @@ def plain_labels(y: Any) -> Any:
         ...
     bayesmargin.errors.DataError: y has no label in row 1 (counted from 0): leave such rows out
     """
+    y = host_array(y)
     dtype = getattr(y, "dtype", None)
     if y is None or (isinstance(dtype, np.dtype) and dtype.kind != "O"):
         return y

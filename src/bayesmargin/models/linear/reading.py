@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesmargin.diagnostics.convergence import Diagnostics
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
+from bayesmargin.inputs.tensors import host_array
 from bayesmargin.models.linear.scores import mean_scores
 from bayesmargin.models.linear.spread import score_variance
 from bayesmargin.posterior import Posterior
@@ -47,6 +48,7 @@ class LinearScores(BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, FileRows):
             return matched_rows(X, self, reset=False)
+        X = host_array(X)
         require_numbers(X)
         X = validate_data(self, X, dtype=ROW_TYPES, accept_sparse="csr", reset=False)
         return canonical(X) if sparse.issparse(X) else X

@@ -11,6 +11,7 @@ from bayesmargin.calibration.maps import MAX_ROWS, Link
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.checks import plain_labels, require_numbers
+from bayesmargin.inputs.tensors import host_array
 from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.linear.adjusting import Earlier, adjust
 from bayesmargin.models.linear.calibrating import calibrate, some_rows
@@ -69,6 +70,7 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
         """Checked rows and labels, from memory or from a file."""
         if isinstance(X, FileRows):
             return matched_rows(X, self, reset), X.checked_labels(y)
+        X = host_array(X)
         require_numbers(X)
         y = plain_labels(y)
         X, y = validate_data(

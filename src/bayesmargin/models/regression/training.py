@@ -15,6 +15,7 @@ from bayesmargin.errors import DataError
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
+from bayesmargin.inputs.tensors import host_array
 from bayesmargin.inputs.values import plain_values
 from bayesmargin.likelihoods import OneScore
 from bayesmargin.models.all_or_nothing import all_or_nothing
@@ -202,6 +203,7 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         """Checked rows and values, from memory or from a file."""
         if isinstance(X, FileRows):
             return matched_rows(X, self, reset), plain_values(X.checked_labels(y))
+        X = host_array(X)
         require_numbers(X)
         y = y if y is None else plain_values(y)
         X, y = validate_data(
