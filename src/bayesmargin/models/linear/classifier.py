@@ -69,8 +69,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         bit by bit. Removed when the fit is complete.
     engine : {"auto", "numba", "jax"}
         What runs the chains. "jax" moves all of them as one array, on a GPU where JAX finds one
-        (``pip install bayesmargin[jax]``); it knows dense rows, the Gaussian prior, and the
-        samplers "auto", "ssgnht" and "hmc". "auto" takes it for large data on a GPU.
+        (``pip install bayesmargin[jax]``); it knows dense rows, in memory or mapped from a file,
+        and the samplers "auto", "ssgnht", "ssgld" and "hmc". "auto" takes it for large data on a
+        GPU.
     class_weight : None, "balanced" or dict
         Factor of ``C`` for each class; "balanced" lets all classes count alike. Probabilities are
         then those of classes that are as frequent as they count.
@@ -153,7 +154,8 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         Parameters
         ----------
         X : array-like, sparse matrix, FileRows or Dask collection of shape (n_samples, n_features)
-            Sparse matrices of many features are never made dense. Files larger than memory are
+            Sparse matrices of many features are never made dense. Tensors of PyTorch and JAX are
+            read where they are (by DLPack), those of a GPU copied. Files larger than memory are
             opened with :func:`bayesmargin.rows.open_rows`. A Dask array, a Dask data frame or a
             list of delayed ``(X, y)`` partitions is fitted where it lies, on the workers of the
             active client.
