@@ -3,11 +3,21 @@
 import numpy as np
 
 from bayesmargin.approximation.binary import fit_binary_anchor
+from bayesmargin.approximation.centring import centred
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.multiclass import fit_multiclass_anchor
 from bayesmargin.rows.blocks import narrow_blas
 from bayesmargin.rows.layout import SparseRows
 from bayesmargin.targets.problem import Problem
+
+
+def fit_close_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
+    """As near as a Gaussian comes without chains: of several classes it is centred once more."""
+    anchor = fit_anchor(problem, rng)
+    if problem.is_binary:
+        return anchor
+    with narrow_blas(problem.source.n_columns):
+        return centred(problem, anchor, rng)
 
 
 def fit_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:

@@ -20,80 +20,24 @@ from scipy import linalg, optimize
 from scipy.special import softmax
 
 from bayesmargin.approximation.binary import column_squares, suited
+from bayesmargin.approximation.centring import times_factor
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.newton import inverse_factor
+from bayesmargin.approximation.options import option_values, temperatures
 from bayesmargin.foundation.observers import tell
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import Belief, LaplaceBelief
+from bayesmargin.rows.source import DenseSource
 from bayesmargin.targets.problem import Problem
 
 FULL_LIMIT = 800
 OUTER_ITERATIONS = 12
-TEMPERATURE = np.sqrt(2.0 * np.pi) / 4.0
+IN_PART = 6  # of these on parts of the rows
+SINGLE = 1 << 26  # products of a pass beyond which it multiplies in single precision
+FAINT = 1e-7  # share of a row's curvature from which on a class gets it
+PARTS = (5_000, 20_000)  # rows on which larger problems are solved first,
+LARGER, A_CLASS, A_COLUMN = 3, 50, 10  # times as many, and so many rows a class and a column
 CURVATURE_ROWS = 20_000  # rows that estimate the metric; the gradient always uses all of them
-
-
-def contrast_covariances(anchor: GaussianAnchor, n_classes: int) -> FloatArray:
-    """Covariance of each class's weights after the mean over classes is taken out.
-
-    The hinge sees only differences of classes, and the common part, which the data leave free,
-    would drown them.
-    """
-    factor = anchor.factor
-    if factor.ndim == 2:
-        rows = factor.reshape(n_classes, -1, factor.shape[1])
-        centred = rows - rows.mean(axis=0)
-        return np.matmul(centred, centred.transpose(0, 2, 1))
-    if factor.ndim == 3:
-        blocks = np.matmul(factor, factor.transpose(0, 2, 1))
-    else:
-        blocks = (factor**2).reshape(n_classes, -1)
-    return blocks * (1.0 - 2.0 / n_classes) + blocks.sum(axis=0) / n_classes**2
-
-
-def _deviations(values: FloatArray, covariances: FloatArray) -> FloatArray:
-    """Standard deviation of each class's score for each row."""
-    if covariances.ndim == 2:
-        return np.sqrt(np.maximum((values**2) @ covariances.T, 1e-300))
-    squares = np.stack([np.einsum("ij,ij->i", values @ part, values) for part in covariances], 1)
-    return np.sqrt(np.maximum(squares, 1e-300))
-
-
-def _options(
-    problem: Problem, chosen: slice | IntArray, values: FloatArray, mean: FloatArray
-) -> FloatArray:
-    """Values of the options at ``mean`` of some rows, the chosen ones."""
-    options = values @ mean.reshape(problem.n_classes, -1).T + problem.margin
-    rows = np.arange(len(options))
-    options[rows, problem.label[chosen]] -= problem.margin
-    return options
-
-
-def option_moments(
-    problem: Problem, span: slice, values: FloatArray, anchor: GaussianAnchor
-) -> tuple[FloatArray, FloatArray]:
-    """Mean values of the options of a block of rows, and standard deviations of the scores."""
-    covariances = contrast_covariances(anchor, problem.n_classes)
-    return _options(problem, span, values, anchor.mean), _deviations(values, covariances)
-
-
-def _temperatures(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
-    """Smoothing temperature of every row at the anchor."""
-    result = np.empty(problem.source.n_rows)
-    covariances = contrast_covariances(anchor, problem.n_classes)
-    for span, values in problem.source.blocks():
-        options = _options(problem, span, values, anchor.mean)
-        deviations = _deviations(values, covariances)
-        result[span] = temperature_of(options, deviations)
-    return result
-
-
-def temperature_of(options: FloatArray, deviations: FloatArray) -> FloatArray:
-    """Smoothing temperature of rows, from values of options and deviations of scores."""
-    leading = np.argpartition(-options, 1, axis=1)[:, :2]
-    pair = np.take_along_axis(deviations, leading, axis=1)
-    temperature: FloatArray = TEMPERATURE * np.sqrt((pair**2).sum(axis=1))
-    return temperature
 
 
 def _energy(
@@ -101,17 +45,23 @@ def _energy(
 ) -> tuple[float, FloatArray]:
     """Smoothed energy of the hinges and its gradient at ``mean``: sums over rows."""
     value, gradient = 0.0, np.zeros((problem.n_classes, problem.source.n_columns))
+    single = problem.source.n_rows * gradient.size > SINGLE
     for span, values in problem.source.blocks():
         cost, tau = problem.cost[span], temperature[span, None]
-        options = _options(problem, span, values, mean)
+        if single:
+            values, mean = values.astype(np.float32, copy=False), mean.astype(np.float32)
+            tau = tau.astype(np.float32)
+        options = option_values(problem, span, values, mean)
         rows, label = np.arange(len(options)), problem.label[span]
         own = options[rows, label]
         options /= tau
         top = options.max(axis=1)
-        share = np.exp(options - top[:, None], out=options)
+        options -= top[:, None]
+        share = np.exp(options, out=options)
         mass = share.sum(axis=1)
-        value += float(cost @ (tau[:, 0] * (np.log(mass) + top) - own))
-        push = np.multiply(share, (cost / mass)[:, None], out=share)
+        value += float(cost @ (temperature[span] * (np.log(mass) + top) - own))
+        share *= (cost / mass)[:, None].astype(share.dtype)
+        push = share
         push[rows, label] -= cost
         gradient += push.T @ values
     return value, gradient.ravel()
@@ -128,7 +78,7 @@ def _curvature(
     for start in range(0, rows.size, 2048):
         index = rows[start : start + 2048]
         values = problem.source.take(index).astype(float, copy=False)
-        options = _options(problem, index, values, anchor.mean)
+        options = option_values(problem, index, values, anchor.mean)
         tau = temperature[index]
         share = softmax(options / tau[:, None], axis=1)
         weight = scale * problem.cost[index] / tau
@@ -143,7 +93,9 @@ def _curvature(
             local = weight[:, None] * share * (1.0 - share)
             if structure == 3:
                 for k in range(n_classes):
-                    total[k] += (values * local[:, k, None]).T @ values
+                    near = np.flatnonzero(local[:, k] > FAINT * weight)
+                    part = values[near]
+                    total[k] += (part * local[near, k, None]).T @ part
             else:
                 total += (local.T @ values**2).ravel()
     return total
@@ -178,15 +130,6 @@ def _with_prior(prior: Belief, anchor: GaussianAnchor, curvature: FloatArray) ->
     return np.stack(
         [inverse_factor(c + np.diag(p))[0] for c, p in zip(curvature, parts, strict=True)]
     )
-
-
-def _times_factor(factor: FloatArray, vector: FloatArray, transpose: bool = False) -> FloatArray:
-    if factor.ndim == 1:
-        return factor * vector
-    if factor.ndim == 2:
-        return (factor.T if transpose else factor) @ vector
-    parts = vector.reshape(factor.shape[0], factor.shape[1], 1)
-    return np.matmul(factor.transpose(0, 2, 1) if transpose else factor, parts).ravel()
 
 
 def initial_factor(n_blocks: int, broad: FloatArray) -> FloatArray:
@@ -224,7 +167,7 @@ class _Here:
         self.n_columns = problem.source.n_columns
 
     def smooth_at(self, anchor: GaussianAnchor) -> None:
-        self.anchor, self.temperature = anchor, _temperatures(self.problem, anchor)
+        self.anchor, self.temperature = anchor, temperatures(self.problem, anchor)
 
     def energy(self, mean: FloatArray) -> tuple[float, FloatArray]:
         return _energy(self.problem, mean, self.temperature)
@@ -238,46 +181,61 @@ def smoothed_energy(
     problem: Problem, anchor: GaussianAnchor, mean: FloatArray
 ) -> tuple[float, FloatArray]:
     """Energy of the hinges at ``mean``, smoothed at ``anchor``, and its gradient."""
-    return _energy(problem, mean, _temperatures(problem, anchor))
+    return _energy(problem, mean, temperatures(problem, anchor))
 
 
 def smoothed_curvature(
     problem: Problem, anchor: GaussianAnchor, mean: FloatArray, rows: IntArray
 ) -> FloatArray:
     """Hessian of the hinges at ``mean``, smoothed at ``anchor``, estimated from some rows."""
-    temperature = _temperatures(problem, anchor)
+    temperature = temperatures(problem, anchor)
     return _curvature(problem, GaussianAnchor(mean, anchor.factor), temperature, rows)
 
 
 def fit_multiclass_anchor(problem: Problem, rng: np.random.Generator) -> GaussianAnchor:
-    """Gaussian anchor by alternating a smooth convex minimisation and a new covariance."""
-    count = max(CURVATURE_ROWS, 2 * problem.source.n_columns)
-    rows = np.sort(rng.permutation(problem.source.n_rows)[:count])
-    broad = suited(column_squares(problem), problem.source.n_rows)
+    """Gaussian anchor by alternating a smooth convex minimisation and a new covariance.
+
+    Large problems in memory are first solved on random parts of their rows, as those of two classes
+    are.
+    """
+    source, n_rows = problem.source, problem.source.n_rows
+    broad = suited(column_squares(problem), n_rows)
     factor = initial_factor(problem.n_classes, broad)
-    return alternate(_Here(problem, rows), GaussianAnchor(np.zeros(problem.n_weights), factor))
+    anchor = GaussianAnchor(np.zeros(problem.n_weights), factor)
+    least = max(A_CLASS * problem.n_classes, A_COLUMN * source.n_columns)
+    for size in sorted({max(size, least) for size in PARTS}):
+        if isinstance(source, DenseSource) and LARGER * size <= n_rows:
+            index = np.sort(rng.choice(n_rows, size, replace=False, shuffle=False))
+            some = DenseSource(source.take(index), intercept=False)
+            part = problem.part(some, index, n_rows / size)
+            anchor = alternate(_Here(part, np.arange(size)), anchor, IN_PART)
+    count = max(CURVATURE_ROWS, 2 * source.n_columns)
+    rows = np.sort(rng.permutation(n_rows)[:count])
+    return alternate(_Here(problem, rows), anchor)
 
 
-def alternate(sums: RowSums, anchor: GaussianAnchor) -> GaussianAnchor:
+def alternate(
+    sums: RowSums, anchor: GaussianAnchor, most: int = OUTER_ITERATIONS
+) -> GaussianAnchor:
     """Minimise the smoothed energy, renew the covariance, until neither moves."""
     size = sums.n_classes * sums.n_columns
-    passes, before = 0, np.inf
-    for _ in range(OUTER_ITERATIONS):
+    passes, before = anchor.iterations, np.inf
+    for _ in range(most):
         sums.smooth_at(anchor)
 
         def objective(
             position: FloatArray, anchor: GaussianAnchor = anchor
         ) -> tuple[float, FloatArray]:
-            mean = anchor.mean + _times_factor(anchor.factor, position)
+            mean = anchor.mean + times_factor(anchor.factor, position)
             value, gradient = sums.energy(mean)
             extra, slope, _ = sums.prior.expectation(mean, anchor.variances())
-            return value + extra, _times_factor(anchor.factor, gradient + slope, transpose=True)
+            return value + extra, times_factor(anchor.factor, gradient + slope, transpose=True)
 
         found = optimize.minimize(
             objective, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": 40}
         )
         passes += found.nfev + 2
-        anchor = GaussianAnchor(anchor.mean + _times_factor(anchor.factor, found.x), anchor.factor)
+        anchor = GaussianAnchor(anchor.mean + times_factor(anchor.factor, found.x), anchor.factor)
         factor = _with_prior(sums.prior, anchor, sums.curvature(anchor.mean))
         anchor = GaussianAnchor(anchor.mean, factor, passes)
         tell(anchor.mean)

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesmargin.approximation.binary import CERTAIN, SlackMoments
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.approximation.multiclass import option_moments
+from bayesmargin.approximation.options import OptionMoments
 from bayesmargin.approximation.screening import roughness
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import normal_density
@@ -91,9 +91,9 @@ def _binary_states(problem: Problem, anchor: GaussianAnchor, radius: float | Non
 def _multiclass_states(problem: Problem, anchor: GaussianAnchor, radius: float | None) -> RowStates:
     n_classes = problem.n_classes
     drift = np.zeros((n_classes, problem.source.n_columns))
-    parts = []
+    parts, moments = [], OptionMoments(problem, anchor)
     for span, values in problem.source.blocks():
-        options, deviation = option_moments(problem, span, values, anchor)
+        options, deviation = moments(span, values)
         rows = np.arange(len(options))
         # The label's own option comes first among equals: a hinge of zero counts as inactive.
         label = problem.label[span]

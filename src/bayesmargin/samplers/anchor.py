@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation import fit_close_anchor
 from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.approximation.row_states import row_states
 from bayesmargin.approximation.screening import SCREEN
@@ -78,7 +78,7 @@ class GaussianChain(Chain):
 
 def _whitened(problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemble:
     shared = shared_part(problem.prior, problem.n_blocks)
-    anchor = without_shared_part(fit_anchor(problem, generators[-1]), shared)
+    anchor = without_shared_part(fit_close_anchor(problem, generators[-1]), shared)
     states = row_states(problem, anchor, SCREEN)
     prepared = anchored_target(problem, anchor, states, 1, 1.0, generators[-1])
     size = n_positions(prepared.coordinates, problem.n_weights)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation import fit_close_anchor
 from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.row_states import RowStates, row_states
@@ -71,7 +71,7 @@ class StochasticSampler(StochasticSettings):
             return start_wide(self, problem, generators)
         if not self.control_variates and self.preconditioner != "hessian":
             return self._place(problem, generators, None, 1.0)
-        anchor = fit_anchor(problem, generators[-1])
+        anchor = fit_close_anchor(problem, generators[-1])
         if self.preconditioner == "hessian":
             shared = shared_part(problem.prior, problem.n_blocks)
             anchor = without_shared_part(anchor, shared)

@@ -25,7 +25,7 @@ from scipy.special import ndtr, softmax
 
 from bayesmargin.approximation.binary import SlackMoments
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.approximation.multiclass import option_moments, temperature_of
+from bayesmargin.approximation.options import option_moments, temperature_of
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.targets.problem import Problem
 
