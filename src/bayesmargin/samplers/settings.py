@@ -68,6 +68,10 @@ class StochasticSettings(Sampler):
         """Default step where every step reads all rows, so that gradients are exact; None: no."""
         return None
 
+    def with_exact_gradients(self) -> "StochasticSettings":
+        """The sampler as it is where every step reads all rows."""
+        return self
+
     def relaxation(self, step: float) -> float:
         """Iterations in which a whitened coordinate forgets its value, about."""
         raise TypeError("a concrete sampler is needed")

@@ -51,6 +51,7 @@ from bayesmargin.targets.rows import workspace
 
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
+SMOOTH_CLASSES = 2.4  # the same of several classes, whose kinks are shared, in exact gradients
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
 COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
 CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
@@ -109,7 +110,8 @@ class StochasticSampler(StochasticSettings):
             whole = self._whole(problem, anchor, states, screening, step)
             if whole is not None:
                 screening, batch_size = whole, whole.index.size
-                longest = SMOOTH * self.default_step() / max(kinks["roughness"], 1e-12)
+                smooth = SMOOTH if problem.is_binary else SMOOTH_CLASSES
+                longest = smooth * self.default_step() / max(kinks["roughness"], 1e-12)
                 step = shrink * min(self.whole_step() or step, longest)
         prepared = anchored_target(
             problem,
@@ -169,14 +171,15 @@ class StochasticSampler(StochasticSettings):
                 work = workspace(prepared.target, ROW_TYPE)
                 noise = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
                 known = np.median(noise, axis=0)
-        dynamics = self.dynamics(step, problem.source.n_rows, known)
-        dynamics = self.within_prior(dynamics, step, problem.prior)
+        moving = self.with_exact_gradients() if whole else self
+        dynamics = moving.dynamics(step, problem.source.n_rows, known)
+        dynamics = moving.within_prior(dynamics, step, problem.prior)
         blocks = blocks_of(prepared.coordinates, shared)
         for rng in generators[:-1]:
             start = rng.standard_normal(size)
             if self.preconditioner != "hessian":
                 start = start * anchor.variances() ** 0.5 + anchor.mean if anchor else 0.0 * start
-            state = initial_state(start, rng, self.diffusion_level)
+            state = initial_state(start, rng, moving.diffusion_level)
             work = workspace(prepared.target, ROW_TYPE)
             parts = (dynamics, prepared.target, state, work, rng)
             chains.append(chain_of(parts, blocks, whole))
@@ -210,7 +213,7 @@ class StochasticSampler(StochasticSettings):
             info={
                 "sampler": type(self).__name__,
                 "step": step,
-                "diffusion": getattr(self, "diffusion", None),
+                "diffusion": getattr(moving, "diffusion", None),
                 "batch_size": batch_size,
                 "rows_in_reach": prepared.n_rows_used,
                 "predicted_gradient_noise": prepared.noise,
