@@ -19,7 +19,7 @@ from bayesmargin.targets.problem import Problem
 
 PRODUCTS = 1 << 28  # of all rows with all draws that one pass may take,
 FEWEST, MOST = 2, 16  # pairs of draws that it is worth
-STEPS = 15  # of the minimisation
+STEPS, FEWER = 15, 6  # of the minimisation; where no more draws than the fewest are affordable
 
 
 def times_factor(factor: FloatArray, vector: FloatArray, transpose: bool = False) -> FloatArray:
@@ -75,9 +75,8 @@ def centred(problem: Problem, anchor: GaussianAnchor, rng: np.random.Generator) 
                 gradient += slope / (2 * pairs)
         return value, times_factor(anchor.factor, gradient, transpose=True)
 
-    found = optimize.minimize(
-        objective, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
-    )
+    most = {"maxiter": STEPS if pairs > FEWEST else FEWER}
+    found = optimize.minimize(objective, np.zeros(size), jac=True, method="L-BFGS-B", options=most)
     mean = anchor.mean + times_factor(anchor.factor, found.x)
     bend = np.zeros(size)
     for draw, move in zip(draws, moves, strict=True):

@@ -32,9 +32,9 @@ from bayesmargin.targets.problem import Problem
 
 FULL_LIMIT = 800
 OUTER_ITERATIONS = 12
-IN_PART = 6  # of these on parts of the rows
+IN_PART, AFTER_PARTS = 6, 3  # of these on parts of the rows, and on all of them after that
 SINGLE = 1 << 26  # products of a pass beyond which it multiplies in single precision
-FAINT = 1e-7  # share of a row's curvature from which on a class gets it
+FAINT = 1e-4  # share of a row's curvature from which on a class gets it
 PARTS = (5_000, 20_000)  # rows on which larger problems are solved first,
 LARGER, A_CLASS, A_COLUMN = 3, 50, 10  # times as many, and so many rows a class and a column
 CURVATURE_ROWS = 20_000  # rows that estimate the metric; the gradient always uses all of them
@@ -211,16 +211,14 @@ def fit_multiclass_anchor(problem: Problem, rng: np.random.Generator) -> Gaussia
             anchor = alternate(_Here(part, np.arange(size)), anchor, IN_PART)
     count = max(CURVATURE_ROWS, 2 * source.n_columns)
     rows = np.sort(rng.permutation(n_rows)[:count])
-    return alternate(_Here(problem, rows), anchor)
+    return alternate(_Here(problem, rows), anchor, AFTER_PARTS if anchor.iterations else None)
 
 
-def alternate(
-    sums: RowSums, anchor: GaussianAnchor, most: int = OUTER_ITERATIONS
-) -> GaussianAnchor:
+def alternate(sums: RowSums, anchor: GaussianAnchor, most: int | None = None) -> GaussianAnchor:
     """Minimise the smoothed energy, renew the covariance, until neither moves."""
     size = sums.n_classes * sums.n_columns
     passes, before = anchor.iterations, np.inf
-    for _ in range(most):
+    for _ in range(most or OUTER_ITERATIONS):
         sums.smooth_at(anchor)
 
         def objective(

@@ -23,6 +23,7 @@ from bayesmargin.targets.coordinates import (
 )
 from bayesmargin.targets.problem import Problem
 
+LARGE = 1 << 22  # numbers in the blocks from which on their inverses are in working precision
 PERIOD = 8  # iterations after which chains side by side draw what their classes share
 
 
@@ -32,6 +33,8 @@ class WhitenedBlocks:
     def __init__(self, coordinates: Rotated, shared: SharedPart) -> None:
         self.coordinates, self.shared = coordinates, shared
         self.inverse = np.linalg.inv(coordinates.basis.astype(float))
+        if self.inverse.size > LARGE:  # what is read at every draw
+            self.inverse = self.inverse.astype(coordinates.basis.dtype)
         self.n_directions = coordinates.centre.size - shared.mean.shape[1]
 
     def weights(self, position: FloatArray) -> FloatArray:
@@ -42,7 +45,8 @@ class WhitenedBlocks:
 
     def moved(self, position: FloatArray, shift: FloatArray) -> FloatArray:
         """Position whose weights are shifted by as much for every class; ``shift`` has them all."""
-        return position + (self.inverse @ shift[: self.inverse.shape[1]]).ravel()
+        vector = shift[: self.inverse.shape[1]].astype(self.inverse.dtype)
+        return position + (self.inverse @ vector).ravel()
 
     def contrasts(self, positions: FloatArray) -> FloatArray:
         """Positions (draw, coordinate) whose shared part is at its mean."""
