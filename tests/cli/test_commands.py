@@ -259,8 +259,8 @@ def test_version_and_help_without_arguments():
     assert "fit" in result.err + result.out
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "topics", "report", "resume",
-                                     "info", "datasets", "reproduce"])  # fmt: skip
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "topics", "crowd", "report",
+                                     "resume", "info", "datasets", "reproduce"])  # fmt: skip
 def test_every_command_has_help_and_json(command):
     result = bayesmargin(command, "--help")
     assert result.code == 0

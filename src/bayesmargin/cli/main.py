@@ -2,6 +2,7 @@
 
 import typer
 
+from bayesmargin.cli.crowd import crowd
 from bayesmargin.cli.datasets import datasets
 from bayesmargin.cli.demo import demo
 from bayesmargin.cli.evaluate import evaluate
@@ -16,7 +17,20 @@ from bayesmargin.cli.topics import topics
 from bayesmargin.cli.warm import warm
 
 # In the order in which they are used. Another command is a file here and a line in this list.
-COMMANDS = (fit, evaluate, predict, topics, report, resume, info, datasets, demo, warm, reproduce)
+COMMANDS = (
+    fit,
+    evaluate,
+    predict,
+    topics,
+    crowd,
+    report,
+    resume,
+    info,
+    datasets,
+    demo,
+    warm,
+    reproduce,
+)
 
 app = typer.Typer(
     name="bayesmargin",
