@@ -16,7 +16,6 @@ begin after ``--seconds`` are left out. ``--only`` runs those with a text in the
 import json
 import time
 import traceback
-import tracemalloc
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -27,10 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.engines.samplers import ArraySampler
-from bayesmargin.posterior import Posterior
-from bayesmargin.samplers import SSGNHT, SubgradientHMC
-from laws import apart, contrasts
+from gpu_parts import fitted, law, memory_stats, predictions, streamed
 from options import command_line
 from reporting import finish
 from stopwatch import Stopwatch
@@ -38,7 +34,6 @@ from stopwatch import Stopwatch
 HEADER = ("part", "seconds", "limit", "facts")
 COLDEST = 0.02
 LARGEST_RHAT, FEWEST = 1.02, 400
-MOST_BYTES = 2e9
 BEGAN = time.perf_counter()
 
 
@@ -79,11 +74,6 @@ def machine(size: int) -> dict[str, float]:
     }
 
 
-def memory_stats() -> dict[str, int]:
-    """What the device says of its memory; nothing of a CPU. Peaks are those of the process."""
-    return jax.devices()[0].memory_stats() or {}
-
-
 def facts_of(model: BayesianLinearSVC) -> dict[str, Any]:
     """What a fitted model says of its run."""
     found, attrs = model.diagnostics_, model.posterior_.attrs
@@ -122,6 +112,7 @@ class Book:
         self.rows: list[tuple[Any, ...]] = []
         self.bounds: list[dict[str, Any]] = []
         self.watch = Stopwatch()
+        self.rate = 0.0  # of matrix products, in TFLOP/s
         folder.mkdir(parents=True, exist_ok=True)
 
     def part(self, name: str, limit: float | None, work: Callable[[], dict[str, Any]]) -> None:
@@ -141,6 +132,10 @@ class Book:
             facts["warnings"] = [str(one.message)[:200] for one in caught][:5]
             met = bool(facts.pop("met", True))
             facts["parts"] = self.watch.told()
+            self.rate = facts.get("bf16_tflop_s", self.rate)
+            spent = 1e-3 * facts["parts"].get("ms_a_transition", 0.0)
+            if self.rate and spent and "tflop_a_transition" in facts:
+                facts["share_of_rate"] = facts["tflop_a_transition"] / spent / self.rate
         except Exception as error:
             traceback.print_exc()
             facts, met = {"error": f"{type(error).__name__}: {error}"[:500]}, False
@@ -153,67 +148,6 @@ class Book:
         (self.folder / "gpu_heads_parts.json").write_text(
             json.dumps(self.rows, indent=1, default=float)
         )
-
-
-def fitted(data: Any, **settings: Any) -> tuple[BayesianLinearSVC, float]:
-    """A model and the seconds that it took."""
-    start = time.perf_counter()
-    settings = {"prior_scale": "auto", "engine": "jax", "random_state": 0, **settings}
-    model = BayesianLinearSVC(**settings).fit(*data[:2])
-    return model, time.perf_counter() - start
-
-
-def law(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> dict[str, Any]:
-    """Means and variances of all weights against exact HMC, in standard deviations."""
-    data = clusters(n_rows, n_features, n_classes, 0.4)
-    kinds = {
-        "hmc": ArraySampler(SubgradientHMC()),
-        "float32": ArraySampler(SSGNHT()),
-        "bfloat16": ArraySampler(SSGNHT(), "bfloat16"),
-    }
-    truth, facts, met = None, {}, True
-    for name, sampler in kinds.items():
-        model, took = fitted(data, sampler=sampler, n_draws=n_draws)
-        facts[f"{name}_seconds"], facts[f"{name}_ess"] = took, model.diagnostics_.min_bulk_ess
-        if truth is None:
-            truth = contrasts(model)
-            continue
-        found = apart(truth, contrasts(model))
-        facts[f"{name}_mean_beyond_error"], facts[f"{name}_variance"] = found[0], found[2]
-        met = met and found.met
-    return {"met": met, **facts}
-
-
-def predictions(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> dict[str, Any]:
-    """Scores of rows and their deviations under drawn weights: seconds, and bytes beside them."""
-    rng = np.random.default_rng(0)
-    coef = rng.standard_normal((4, n_draws, n_classes, n_features), dtype=np.float32)
-    model = BayesianLinearSVC()
-    model.classes_, model.n_features_in_ = np.arange(n_classes), n_features
-    model.coef_, model.intercept_ = coef.mean(axis=(0, 1)), np.zeros(n_classes)
-    model.posterior_ = Posterior(
-        {"coef": coef, "intercept": np.zeros((4, n_draws, n_classes), np.float32)},
-        {"coef": ("class", "feature"), "intercept": ("class",)},
-        {"feature": list(range(n_features)), "class": list(range(n_classes))},
-        {},
-    )
-    rows = rng.standard_normal((n_rows, n_features), dtype=np.float32)
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        model.decision_function(rows, return_std=True)
-        times.append(time.perf_counter() - start)
-    tracemalloc.start()
-    _, deviation = model.decision_function(rows, return_std=True)
-    host = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    device = memory_stats().get("peak_bytes_in_use", 0)
-    flat = coef.reshape(-1, n_classes, n_features)
-    truth = (flat @ rows[0].astype(float)).std(axis=0, ddof=1)
-    off = float(np.max(np.abs(deviation[0] / truth - 1.0)))
-    return {"seconds": times[1], "first": times[0], "third": times[2], "draws": 4 * n_draws,
-            "host_gb": host / 1e9, "device_gb": device / 1e9, "largest_error": off,
-            "met": max(host, device) < MOST_BYTES and off < 0.02}  # fmt: skip
 
 
 def head(book: Book, name: str, limit: float, sizes: tuple[int, int, int], apart: float,
@@ -231,7 +165,9 @@ def head(book: Book, name: str, limit: float, sizes: tuple[int, int, int], apart
         facts = facts_of(model)
         some = slice(0, 2000)
         accuracy = model.score(kept["rows"][some], label[some])
-        return {"seconds": took, "met": sound(facts), "accuracy": accuracy, **facts}
+        products = 4e-12 * model.n_chains * facts["batch_size"] * sizes[1] * sizes[2]
+        return {"seconds": took, "met": sound(facts), "accuracy": accuracy,
+                "tflop_a_transition": products, **facts}  # fmt: skip
 
     def predict() -> dict[str, Any]:
         model, rows = kept["model"], kept["rows"]
@@ -274,7 +210,15 @@ def main() -> None:
     book.part("machine", None, lambda: machine(512 if small else 8192))
     book.part("first kernels", None, lambda: facts_of(
         fitted(clusters(2000, 6, 2, 0.5), n_draws=100, sampler="hmc")[0]))  # fmt: skip
-    book.part("law", None, lambda: law(*((500, 8, 6, 200) if small else (10_000, 32, 50, 500))))
+    book.part(
+        "law",
+        None,
+        lambda: law(
+            clusters(*((500, 8, 6) if small else (10_000, 32, 50)), 0.4), 200 if small else 500
+        ),
+    )
+    book.part("rows that stay with the host", None, lambda: streamed(
+        clusters(*((600, 8, 6) if small else (20_000, 64, 50)), 0.4), 100))  # fmt: skip
     few = {"n_draws": 60 if small else 400}
     one = (2000, 16, 20) if small else (100_000, 384, 1000)
     other = (4000, 24, 20) if small else (1_280_000, 1024, 1000)

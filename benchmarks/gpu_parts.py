@@ -1,0 +1,98 @@
+"""Parts of :mod:`gpu_heads` that need no head of their own: a law, predictions, streamed rows."""
+
+import time
+import tracemalloc
+from typing import Any
+from unittest import mock
+
+import jax
+import numpy as np
+
+from bayesmargin import BayesianLinearSVC
+from bayesmargin.engines import samplers
+from bayesmargin.engines.samplers import ArraySampler
+from bayesmargin.posterior import Posterior
+from bayesmargin.samplers import SSGNHT, SubgradientHMC
+from laws import apart, contrasts
+
+MOST_BYTES = 2e9
+
+
+def memory_stats() -> dict[str, int]:
+    """What the device says of its memory; nothing of a CPU. Peaks are those of the process."""
+    return jax.devices()[0].memory_stats() or {}
+
+
+def fitted(data: Any, **settings: Any) -> tuple[BayesianLinearSVC, float]:
+    """A model and the seconds that it took."""
+    start = time.perf_counter()
+    settings = {"prior_scale": "auto", "engine": "jax", "random_state": 0, **settings}
+    model = BayesianLinearSVC(**settings).fit(*data[:2])
+    return model, time.perf_counter() - start
+
+
+def law(data: Any, n_draws: int) -> dict[str, Any]:
+    """Means and variances of all weights against exact HMC, in standard deviations."""
+    kinds = {
+        "hmc": ArraySampler(SubgradientHMC()),
+        "float32": ArraySampler(SSGNHT()),
+        "bfloat16": ArraySampler(SSGNHT(), "bfloat16"),
+    }
+    truth, facts, met = None, {}, True
+    for name, sampler in kinds.items():
+        model, took = fitted(data, sampler=sampler, n_draws=n_draws)
+        facts[f"{name}_seconds"], facts[f"{name}_ess"] = took, model.diagnostics_.min_bulk_ess
+        if truth is None:
+            truth = contrasts(model)
+            continue
+        found = apart(truth, contrasts(model))
+        facts[f"{name}_mean_beyond_error"], facts[f"{name}_variance"] = found[0], found[2]
+        met = met and found.met
+    return {"met": met, **facts}
+
+
+def predictions(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> dict[str, Any]:
+    """Scores of rows and their deviations under drawn weights: seconds, and bytes beside them."""
+    rng = np.random.default_rng(0)
+    coef = rng.standard_normal((4, n_draws, n_classes, n_features), dtype=np.float32)
+    model = BayesianLinearSVC()
+    model.classes_, model.n_features_in_ = np.arange(n_classes), n_features
+    model.coef_, model.intercept_ = coef.mean(axis=(0, 1)), np.zeros(n_classes)
+    model.posterior_ = Posterior(
+        {"coef": coef, "intercept": np.zeros((4, n_draws, n_classes), np.float32)},
+        {"coef": ("class", "feature"), "intercept": ("class",)},
+        {"feature": list(range(n_features)), "class": list(range(n_classes))},
+        {},
+    )
+    rows = rng.standard_normal((n_rows, n_features), dtype=np.float32)
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        model.decision_function(rows, return_std=True)
+        times.append(time.perf_counter() - start)
+    tracemalloc.start()
+    _, deviation = model.decision_function(rows, return_std=True)
+    host = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    device = memory_stats().get("peak_bytes_in_use", 0)
+    flat = coef.reshape(-1, n_classes, n_features)
+    truth = (flat @ rows[0].astype(float)).std(axis=0, ddof=1)
+    off = float(np.max(np.abs(deviation[0] / truth - 1.0)))
+    return {"seconds": times[1], "first": times[0], "third": times[2], "draws": 4 * n_draws,
+            "host_gb": host / 1e9, "device_gb": device / 1e9, "largest_error": off,
+            "met": max(host, device) < MOST_BYTES and off < 0.02}  # fmt: skip
+
+
+def streamed(data: Any, n_draws: int) -> dict[str, Any]:
+    """A fit whose rows stay with the host, and one whose rows are on the device, compared."""
+    sampler = ArraySampler(SSGNHT(burn_in=400, thin=8))
+    there, seconds = fitted(data, sampler=sampler, n_draws=n_draws)
+    with mock.patch.object(samplers, "require_memory", return_value=(0.0, True)):
+        model, took = fitted(data, sampler=sampler, n_draws=n_draws)
+    found = apart(contrasts(there), contrasts(model))
+    transitions = model.diagnostics_.n_iterations / model.n_chains
+    return {"seconds": took, "seconds_on_device": seconds, "mean_beyond_error": found.means,
+            "chance": found.chance, "variance": found.variances,
+            "ms_a_transition": 1e3 * took / transitions,
+            "batch_size": model.posterior_.attrs["batch_size"],
+            "met": bool(model.posterior_.attrs["rows_streamed"]) and found.met}  # fmt: skip
