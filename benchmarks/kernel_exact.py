@@ -1,6 +1,6 @@
 """The posterior of ``BayesianSVC`` beside exact Gibbs sampling on the Gram matrix.
 
-    python benchmarks/kernel_exact.py [--rows 300] [--sweeps 20000] [--processes 4]
+    python benchmarks/kernel_exact.py [--rows 300] [--sweeps 12000] [--processes 4]
 
 Three sets of few rows, every row a landmark. The Gibbs sampler knows neither features nor anchors:
 it draws the scores of all rows from their Gaussian process, given variables that make Gaussians of
@@ -64,7 +64,7 @@ def sets(rows: int) -> list[tuple[str, np.ndarray, np.ndarray, float]]:
 def main() -> None:
     asking = command_line(__doc__)
     asking.add_argument("--rows", type=int, default=300)
-    asking.add_argument("--sweeps", type=int, default=20_000)
+    asking.add_argument("--sweeps", type=int, default=12_000)
     add_processes(asking)
     chosen = asking.parse_args()
     table: list[list[Any]] = []

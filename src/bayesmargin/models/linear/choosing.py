@@ -7,7 +7,10 @@ the mean :math:`\mu_d`, the deviation :math:`\sigma_d`, and :math:`t_d = \mu_d /
 the two the score of a row has, to the order of a Newton step,
 
 .. math:: \sigma_{-d}^2 = \frac{\sigma_d^2}{1 - \lambda_d \sigma_d^2}, \qquad
-          f_{-d} = f_d - y_d\, c\, \Phi(t_d)\, \sigma_{-d}^2 .
+          f_{-d} = f_d - y_d\, c\, \Phi(t_d)\, \sigma_{-d}^2 ,
+
+with the precision that the curvatures of all rows add up to, and after the step that is left to the
+anchor itself.
 
 From these of all rows follows the link to probabilities, and from the link the log loss of every
 row as the others forecast it. One such fit a candidate tells what a sampled fit of the candidate
@@ -23,17 +26,21 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.binary import expected_hinges, with_prior
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.maps import fit_link
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.fitting import LinearData, make_problem
 from bayesmargin.priors.moments import normal_density, prior_belief
+from bayesmargin.targets.problem import Problem
 
 Candidate = tuple[float, ...]
 """Values of the settings in question, in their order."""
 
 CERTAIN = 1e-12  # probability below which a log loss is not counted any higher
-MOST_OWN = 0.999  # of the precision of its score that a row may have brought itself
+MOST_OWN = 1.0 - 1e-9  # of the precision of its score that a row may have brought itself
 FLAT = 1.0  # standard errors within which a candidate is as good as the best
 
 
@@ -111,12 +118,7 @@ def left_out_losses(
         part = replace(data, label=(sign > 0.0).astype(np.int8), n_classes=2)
         problem = make_problem(part, prior, cost, margin, intercept)
         anchor = fit_anchor(problem, np.random.default_rng(seed))
-        deviation = anchor.spread(
-            (rows * np.sqrt(anchor.variances())).astype(anchor.unit_factor.dtype)
-        )
-        mean, variance = without_sites(
-            rows @ anchor.mean, np.square(deviation), sign, margin, single
-        )
+        mean, variance = without_rows(problem, anchor, rows, single)
         means.append(mean)
         variances.append(variance if data.unseen is None else variance + data.unseen)
     mean, variance = np.stack(means, axis=1), np.stack(variances, axis=1)
@@ -129,15 +131,30 @@ def left_out_losses(
     return np.asarray(-np.log(np.maximum(chance, CERTAIN)))
 
 
-def without_sites(
-    mean: FloatArray, variance: FloatArray, sign: FloatArray, margin: float, cost: FloatArray
+def without_rows(
+    problem: Problem, anchor: GaussianAnchor, rows: FloatArray, cost: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Means and variances of scores under an anchor without their rows."""
-    deviation = np.sqrt(np.maximum(variance, 1e-300))
-    t = (margin - sign * mean) / deviation
-    share = np.minimum(cost * normal_density(t) * deviation, MOST_OWN)
-    variance = variance / (1.0 - share)
-    return mean - sign * cost * ndtr(t) * variance, variance
+    """Means and variances of the scores of rows, each without what it does to them itself.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of two classes.
+    anchor : GaussianAnchor
+    rows : array of shape (n_rows, n_weights)
+    cost : array of shape (n_rows,)
+        Of the one row that is left out, where equal rows are one.
+    """
+    _, gradient, hessian = with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
+    factor, _ = inverse_factor(hessian)
+    spread = rows @ factor
+    variance = np.square(spread).sum(axis=1)
+    deviation = np.sqrt(np.maximum(np.square(rows @ anchor.factor).sum(axis=1), 1e-300))
+    mean, sign = rows @ anchor.mean, problem.sign
+    t = (problem.margin - sign * mean) / deviation
+    alone = 1.0 - np.minimum(cost * normal_density(t) / deviation * variance, MOST_OWN)
+    step = spread @ (factor.T @ gradient) + variance * cost * sign * ndtr(t)
+    return mean - step / alone, variance / alone
 
 
 def searched(
