@@ -1,13 +1,13 @@
 """``BayesianSVC`` beside the ways to get probabilities from a kernel machine, each searched.
 
-    python benchmarks/kernel.py [set ...] [--processes 4] [--summary]
+    python benchmarks/kernel.py [set ...] [--parts 1] [--processes 4] [--summary]
 
 Eight sets (``decision_sets.py``), standardised; small sets five times in random parts of 70 and 30
 per cent, large ones twice with 1,000 rows to train and 5,000 to test. All sides see the same rows
 and have the same cores. ``BayesianSVC`` has its defaults, which choose everything. ``SVC`` is
 searched over five costs and five widths by accuracy in five folds; on top of the best stand
 ``CalibratedClassifierCV`` with a sigmoid, a temperature and isotonic regression, and Venn-ABERS
-predictors (five folds each). ``HistGradientBoostingClassifier`` is searched over six settings by
+predictors (five folds each). ``HistGradientBoostingClassifier`` is searched over four settings by
 log loss; ``GaussianProcessClassifier`` learns its own width, where there are at most 1,500 rows and
 three classes. ``best`` is the least log loss of a peer on the set. Every set is a part that is kept
 by itself; ``--summary`` judges all that are kept.
@@ -112,8 +112,8 @@ def measured(
         judge("venn_abers", model, searching + seconds)
     except ImportError:
         print("venn_abers is not installed: left out")
-    boosting = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 15, 31]}
-    trees = HistGradientBoostingClassifier(early_stopping=True, max_iter=400, random_state=0)
+    boosting = {"learning_rate": [0.05, 0.15], "max_leaf_nodes": [7, 31]}
+    trees = HistGradientBoostingClassifier(early_stopping=True, max_iter=200, random_state=0)
     peer = GridSearchCV(trees, boosting, scoring="neg_log_loss", cv=3, n_jobs=jobs)
     model, seconds = timed(lambda: peer.fit(X, y))
     judge("boosting", model, seconds)
@@ -126,11 +126,11 @@ def measured(
     return result
 
 
-def run(name: str, jobs: int) -> None:
+def run(name: str, jobs: int, most: int) -> None:
     """Measure one set and keep its part."""
     decision_sets.TRAIN_ROWS, decision_sets.TEST_ROWS = ROWS, TEST_ROWS
     for _, X, y in decision_sets.whole_sets([name]):
-        count = decision_sets.how_many(y, SMALL_PARTS, LARGE_PARTS)
+        count = min(most, decision_sets.how_many(y, SMALL_PARTS, LARGE_PARTS))
         found = [measured(*part, jobs) for part in decision_sets.parts_of(X, y, count)]
         rows = [
             [name, model, *np.mean([one[model] for one in found], axis=0).tolist()]
@@ -181,6 +181,7 @@ def main() -> None:
     asking = command_line(__doc__)
     add_sets(asking, SETS)
     add_processes(asking)
+    asking.add_argument("--parts", type=int, default=SMALL_PARTS, help="of a set, at most")
     asking.add_argument("--summary", action="store_true", help="judge the parts that are kept")
     chosen = asking.parse_args()
     warnings.simplefilter("ignore")
@@ -189,7 +190,7 @@ def main() -> None:
             rng = np.random.default_rng(0)
             BayesianSVC(n_draws=10).fit(rng.standard_normal((60, 3)), np.arange(60) % count)
         for name in chosen.sets:
-            run(name, chosen.processes)
+            run(name, chosen.processes, chosen.parts)
     if chosen.summary or len(chosen.sets) == len(SETS):
         summary()
 
