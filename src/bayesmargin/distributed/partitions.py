@@ -56,12 +56,16 @@ class Shards:
 
     def encode(self, classes: Any) -> None:
         """Turn labels into class indices and leave out rows of weight zero, on the workers."""
+        self.recode(encoded, classes)
+
+    def recode(self, function: Any, *args: Any) -> None:
+        """Let ``function(shard, *args)`` take the place of every shard, on the workers."""
         if self.kept:
-            self._parts = self.map("encode", encoded, classes)
+            self._parts = self.map("encode", function, *args)
         else:
             from dask import delayed
 
-            self._parts = [delayed(encoded, pure=False)(part, classes) for part in self._parts]
+            self._parts = [delayed(function, pure=False)(part, *args) for part in self._parts]
 
     def digests(self) -> list[str]:
         """Hashes of the shards, by which a checkpoint knows its data; made on the workers."""

@@ -6,16 +6,18 @@ import numpy as np
 
 
 def on_blocks(
-    model: Any, method: str, X: Any, shape: tuple[int | None, Any] | None = None, **options: Any
+    model: Any, method: str, X: Any, shape: tuple[Any, Any] | None = None, **options: Any
 ) -> Any:
     """``model.method`` of every block of rows, as a lazy Dask array (or a tuple of them).
 
-    ``shape`` is the number of columns of a result (None: one-dimensional) and its type, where it is
-    not what classifiers of one label a row give; ``options`` go to the method.
+    ``shape`` is the number of columns of a result (None: one-dimensional; a tuple of further axes)
+    and its type, where it is not what classifiers of one label a row give; ``options`` go to the
+    method.
     """
     shape = shape or _shape(model, method)
     if options.get("return_std"):
-        return on_blocks(model, method, X), on_blocks(_Part(model, method, 1), "part", X, shape)
+        deviation = on_blocks(_Part(model, method, 1), "part", X, shape)
+        return on_blocks(model, method, X, shape), deviation
     import dask.array as da
     from dask import delayed
 
@@ -24,7 +26,7 @@ def on_blocks(
     blocks, sizes = _blocks(X)
     parts = []
     for block, size in zip(blocks, sizes, strict=True):
-        none = np.empty((0,) if columns is None else (0, columns), dtype)
+        none = np.empty((0,) if columns is None else (0, *np.ravel(columns)), dtype)
         value = delayed(_call)(shared, method, block, options, none)
         extent = (size, *none.shape[1:])
         parts.append(da.from_delayed(value, shape=extent, dtype=dtype))

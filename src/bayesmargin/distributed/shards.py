@@ -19,6 +19,8 @@ from bayesmargin.rows.sparse import DENSE_COLUMNS, canonical
 from bayesmargin.saving.fingerprint import data_fingerprint
 from bayesmargin.targets.problem import Problem
 
+MANY = 100_000  # classes beyond which labels are values
+
 
 class Shard(NamedTuple):
     """Rows (a matrix or a canonical CSR matrix), labels, weights (None: ones), column names."""
@@ -154,13 +156,20 @@ def facts_of(shard: Shard) -> Facts:
     n_bytes = int(entries.nbytes) + shard.label.nbytes
     if is_sparse:
         n_bytes += shard.values.indices.nbytes
-    return Facts(len(kept), n_columns, n_bytes, np.unique(kept), shard.names, problem)
+    classes = np.unique(kept)
+    return Facts(len(kept), n_columns, n_bytes, classes[:MANY], shard.names, problem)
+
+
+def counted(shard: Shard) -> Shard:
+    """The rows whose weight is not zero."""
+    if shard.weight is None or np.all(shard.weight):
+        return shard
+    return shard.take(np.flatnonzero(shard.weight > 0.0))
 
 
 def encoded(shard: Shard, classes: Any) -> Shard:
     """The same rows with class indices for labels, rows of weight zero left out."""
-    if shard.weight is not None and np.any(shard.weight == 0.0):
-        shard = shard.take(np.flatnonzero(shard.weight > 0.0))
+    shard = counted(shard)
     index = np.searchsorted(classes, shard.label).astype(np.min_scalar_type(len(classes)))
     return Shard(shard.values, index, shard.weight)
 

@@ -139,7 +139,8 @@ def find_stations(
 def _in_play(shard: Shard, common: tuple[Model, SharedAnchor]) -> tuple[Shard, FloatArray]:
     model, anchor = common
     states = row_states(model.problem(shard), anchor, SCREEN)
-    return shard.take(states.place), states.drift
+    place = np.unique(states.place % len(shard.label))  # a row may have several terms
+    return shard.take(place), states.drift
 
 
 def _sums(seen: tuple[Shard, FloatArray]) -> tuple[FloatArray, int]:

@@ -103,7 +103,7 @@ def warn_of_costs(cost: FloatArray, ratio: FloatArray) -> None:
         f"({cost[worst] / times:.2g}): the posterior is some {factor:.1f} times {word} than "
         "estimates scatter over samples of this size; pass C='auto', or read posterior_.robust()",
         CoverageWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.distributed import is_collection
@@ -39,7 +40,7 @@ class RegressionPredictions(RegressorMixin, LinearScores):
             return self._in_order(found)
         return self._in_order(found[0]), found[1]
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         """Intervals that hold new values as often as they say.
 
         Residuals of the training rows, each under the posterior without its row, say how far new
@@ -72,15 +73,30 @@ class RegressionPredictions(RegressorMixin, LinearScores):
         """
         require_share("coverage", coverage)
         if is_collection(X):
-            return np.asarray(self._on_blocks("predict_interval", X, coverage=coverage))
+            return self._on_blocks("predict_interval", X, coverage=coverage)
         X = self._rows(X)
         parts = X.parts() if isinstance(X, FileRows) else [X]
         return np.concatenate([self._interval(part, coverage) for part in parts])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Coefficient of determination; ``y`` may be left out when ``X`` is a file with values."""
+        if is_collection(X):
+            weight = None if sample_weight is None else np.asarray(sample_weight)
+            found = np.asarray(self.predict(X))
+            return float(r2_score(np.asarray(y), found, sample_weight=weight))
         y = X.checked_labels(y) if isinstance(X, FileRows) else y
         return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _on_blocks(self, method: str, X: Any, **options: Any) -> Any:
+        from bayesmargin.distributed.predicting import on_blocks
+
+        check_is_fitted(self)
+        scores: tuple[int, ...] = np.shape(self.coef_)[:-1]
+        if method == "predict_interval":
+            columns = (2,) if "quantile" in self.posterior_.coords else (*scores, 2)
+        else:
+            columns = scores
+        return on_blocks(self, method, X, (columns or None, np.dtype(float)), **options)
 
     def _interval(self, X: Any, coverage: float) -> FloatArray:
         values, deviation = self._decision(X, return_std=True)

@@ -198,9 +198,9 @@ class BayesianQuantileRegressor(RegressionTraining):
         As the coefficient of determination is for squares; of the median it is that of absolute
         deviations. ``y`` may be left out when ``X`` is a file that holds the values.
         """
-        y = plain_values(X.checked_labels(y) if isinstance(X, FileRows) else y)
+        y = plain_values(X.checked_labels(y) if isinstance(X, FileRows) else np.asarray(y))
         weight = check_sample_weight(sample_weight, len(y))
-        values = self.predict(X).reshape(len(y), -1)
+        values = np.asarray(self.predict(X)).reshape(len(y), -1)
         shares = []
         for k, loss in enumerate(self._losses()):
             truth = y if y.ndim == 1 else y[:, k]

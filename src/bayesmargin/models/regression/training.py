@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from bayesmargin.calibration.residuals import LeftOut
 from bayesmargin.diagnostics.assessment import contradicted
+from bayesmargin.distributed import is_collection
 from bayesmargin.errors import DataError
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray
@@ -111,9 +112,11 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or FileRows of shape (n_samples, n_features)
+        X : array-like, sparse matrix, FileRows or Dask collection of shape (n_samples, n_features)
             Sparse matrices of many features are never made dense. Files larger than memory are
-            opened with :func:`bayesmargin.rows.open_rows`.
+            opened with :func:`bayesmargin.rows.open_rows`. A Dask array, a Dask data frame or a
+            list of delayed ``(X, y)`` partitions is fitted where it lies, on the workers of the
+            active client; one value a row.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Values; may be left out when ``X`` is a file that holds them. Of several values a row
             each has weights of its own, and its own noise where "auto" learns it.
@@ -122,6 +125,12 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
         """
         self._checked_settings()
         with all_or_nothing(self):
+            if is_collection(X):
+                from bayesmargin.distributed.values import fit_values
+
+                self.n_outputs_ = 1
+                fit_values(self, X, y, sample_weight)
+                return self
             X, y = self._training_rows(X, y, reset=True)
             self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
             return self._update(X, y, check_sample_weight(sample_weight, X.shape[0]))
@@ -176,28 +185,45 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
                     Head(loss, float(cost), prior, k % self.n_outputs_)
                     for k, (loss, cost, prior) in enumerate(each)
                 ]
-            moved = self.fit_intercept and (summaries is not None or isinstance(self.C, str))
-            units = own if moved else [Units(0.0, one.size) for one in own]
+            units = self._sampled_in(own, summaries is not None)
             with progress_for(self.verbose) as progress:
                 run = sample_heads(
                     data, heads, units, self, sampler, generators, progress, Journal(checkpoint)
                 )
+
+        self._conclude(run, rows, heads, own, generators[-1], before)
+        return self
+
+    def _sampled_in(self, own: Sequence[Units], further: bool) -> Sequence[Units]:
+        """Units in which to sample; those of the values, moved where the prior moves with them."""
+        moved = self.fit_intercept and (further or isinstance(self.C, str))
+        return own if moved else [Units(0.0, one.size) for one in own]
+
+    def _conclude(
+        self,
+        run: Run,
+        rows: LinearData,
+        heads: Sequence[Head],
+        own: Sequence[Units],
+        rng: np.random.Generator,
+        before: LeftOut | None = None,
+    ) -> None:
+        """From draws to attributes: robust intervals, and residuals of some rows left out."""
 
         def problem(part: LinearData, k: int, prior: Belief) -> Problem:
             own, intercept = heads[k], self.fit_intercept
             return problem_of(own._replace(prior=prior), part, PLAIN, own.likelihood, intercept)
 
         priors = [head.prior for head in heads]
-        earlier = earlier_rows(self.posterior_, priors) if summaries is not None else None
+        earlier = None if before is None else earlier_rows(self.posterior_, priors)
         adjustment = None
-        if summaries is None or earlier is not None:
-            adjustment = adjustment_of(rows, run.weights, problem, priors, generators[-1], earlier)
+        if before is None or earlier is not None:
+            adjustment = adjustment_of(rows, run.weights, problem, priors, rng, earlier)
         self._store(run, len(heads), adjustment)
         now = left_out(rows, heads, own, run.weights, self.fit_intercept)
-        self.left_out_ = together(before, self._lines(now), generators[-1])
-        if summaries is None and not isinstance(self.C, str):
+        self.left_out_ = together(before, self._lines(now), rng)
+        if before is None and not isinstance(self.C, str):
             warn_of_costs(np.atleast_1d(self.C_), now.inflation)
-        return self
 
     def _training_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, FloatArray]:
         """Checked rows and values, from memory or from a file."""
