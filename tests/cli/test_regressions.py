@@ -40,7 +40,8 @@ def test_fit_predict_evaluate_and_info(model, houses, tmp_path):
     told = bayesmargin("info", place)
     assert told.code == 0
     assert "coverage" in told.out
-    assert "there is no report" in failing(2, "report", place)
+    assert answer("report", place)["rows"] == 80
+    assert "Do intervals hold" in place.with_suffix(".html").read_text(encoding="utf-8")
 
 
 def test_words_are_no_values(houses, tmp_path):

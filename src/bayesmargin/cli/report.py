@@ -48,7 +48,7 @@ def report(
     there and unchanged.
     """
     from bayesmargin.cli.failures import usage_error
-    from bayesmargin.cli.models import load_saved, predicts_values, tell
+    from bayesmargin.cli.models import load_saved, tell
     from bayesmargin.cli.output import Output, beside, require_other_file
     from bayesmargin.report import write_report
 
@@ -56,11 +56,6 @@ def report(
         raise usage_error(f"--output {output} is a folder: give a file, as {output}/report.html")
     speak = Output(as_json, quiet)
     saved = load_saved(model)
-    if predicts_values(saved.estimator):
-        raise usage_error(
-            f"there is no report of a {type(saved.estimator).__name__} yet, for reports show "
-            "classes: bayesmargin evaluate gives its scores, bayesmargin predict its intervals"
-        )
     path = output or beside(model, ".html")
     require_other_file(path, data or saved.fit_record.get("data"))
     rows: Any = None

@@ -31,7 +31,7 @@ class Model(NamedTuple):
     module: str  #: where the class lives
     word: str  #: that ``bayesmargin fit --model`` takes
     summary: str  #: what it is, in a sentence for people
-    report: str  #: which kind of report it gets: linear, topics, infinite or none yet
+    report: str  #: which kind of report it gets: linear, values, topics, infinite or none yet
     flags: Mapping[str, str]  #: flags of the command line, and the settings that they are
     checks: str  #: ``module:function`` that refuses settings which are not allowed
     saved: str  #: module of its :class:`SavedParts`
@@ -94,7 +94,7 @@ _ENTRIES = (
         word="svr",
         summary="A linear support vector regression whose weights have a posterior distribution: "
         "values inside a tube cost nothing, and outliers do little.",
-        report="linear",
+        report="values",
         flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.regression.settings:check_svr_settings",
         saved=f"{_SAVED}.regression",
@@ -108,7 +108,7 @@ _ENTRIES = (
         word="quantile",
         summary="A linear quantile regression whose weights have a posterior distribution: lines "
         "below which given shares of the values lie.",
-        report="linear",
+        report="values",
         flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.regression.settings:check_quantile_settings",
         saved=f"{_SAVED}.regression",

@@ -140,14 +140,19 @@ def signed_bars(
 
 
 def reliability(
-    forecast: FloatArray, observed: FloatArray, error: FloatArray, cases: FloatArray, title: str
+    forecast: FloatArray,
+    observed: FloatArray,
+    error: FloatArray,
+    cases: FloatArray,
+    title: str,
+    axes: tuple[str, str] = ("forecast probability", "observed frequency"),
 ) -> Markup:
     """Observed frequency against forecast, with one standard error either way."""
     frame = Frame((0.0, 1.0), (0.0, 1.0), height=400.0)
     marks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     parts = [
-        frame.y_axis("observed frequency", marks),
-        frame.x_axis("forecast probability", marks),
+        frame.y_axis(axes[1], marks),
+        frame.x_axis(axes[0], marks),
         tag("path", d=frame.path([0, 1], [0, 1]), class_="ideal"),
         tag("path", d=frame.path(forecast.tolist(), observed.tolist()), class_="line c0"),
     ]

@@ -16,6 +16,9 @@ from bayesmargin.models.medlda.diagnostics import diagnose, topic_traces
 from bayesmargin.models.medlda.understanding import top_words
 from bayesmargin.models.registry import MODELS, Model, model_of
 from bayesmargin.report.held_out import HeldOut, forecast
+from bayesmargin.report.held_values import HeldValues, forecast_values
+
+VALUES = "values"  # kind of the reports of regressions
 
 
 @dataclass
@@ -29,6 +32,7 @@ class Context:
     feature_names: list[str]
     named: bool  #: whether the features had names, or only numbers
     held_out: HeldOut | None
+    held_values: HeldValues | None = None  #: in their place, of a regression
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -86,11 +90,6 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
         raise ValueError(
             f"there is no report of a {type(estimator).__name__} yet: its tables tell what it knows"
         )
-    if entry_of(estimator).answers == "values":
-        raise ValueError(
-            f"there is no report of a {type(estimator).__name__} yet: reports show classes; "
-            "posterior_.summary() and predict_interval tell what it knows"
-        )
     extras = {key: _listed(document) for key, document in (extras or {}).items()}
     remarks: list[str] = []
     features, named = _feature_names(estimator, extras, remarks)
@@ -104,7 +103,9 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
         held_out=None,
         remarks=remarks,
     )
-    if data is not None:
+    if data is not None and kind == VALUES:
+        context.held_values = forecast_values(estimator, data, remarks)
+    elif data is not None:
         context.held_out = forecast(estimator, data, remarks)
     return context
 
@@ -168,5 +169,14 @@ def _names_within(document: Any, count: int) -> list[str] | None:
 
 
 def _class_names(estimator: Any, extras: Mapping[str, Any], remarks: list[str]) -> list[str]:
+    """Names of the classes, or of the lines of a regression."""
+    if kind_of(estimator) == VALUES:
+        lines = [
+            f"{axis} {label}"
+            for axis, labels in estimator.posterior_.coords.items()
+            if axis != "feature"
+            for label in labels
+        ]
+        return lines or ["value"]
     given = _given(extras, ("class_names", "target_names"), len(estimator.classes_), remarks)
     return [str(name) for name in estimator.classes_] if given is None else given

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -45,8 +45,19 @@ class HeldOut:
         return np.ndim(self.predicted) == 2
 
 
-def forecast(estimator: Any, data: Any, remarks: list[str]) -> HeldOut:
-    """Probabilities and predictions for the held-out rows, a random part of very many."""
+class Given(NamedTuple):
+    """Rows as they were given, or a random part of very many; labels are those of all."""
+
+    X: Any
+    rows: IntArray
+    total: int
+    y: Any
+    ids: list[str]
+    texts: list[str] | None
+
+
+def rows_given(data: Any, remarks: list[str]) -> Given:
+    """Rows with what is known about them, a random part of very many."""
     data = _rows_and_labels(data)
     X = data.X
     sliceable = isinstance(X, np.ndarray) or hasattr(X, "iloc") or hasattr(X, "parts")
@@ -63,6 +74,16 @@ def forecast(estimator: Any, data: Any, remarks: list[str]) -> HeldOut:
         remarks.append(
             f"The forecasts are of {MOST_ROWS:,} rows chosen at random from the {total:,} given."
         )
+    return Given(
+        X, rows, total, y,
+        [f"row {k}" for k in rows] if ids is None else [str(ids[k]) for k in rows],
+        None if texts is None else [str(texts[k]) for k in rows],
+    )  # fmt: skip
+
+
+def forecast(estimator: Any, data: Any, remarks: list[str]) -> HeldOut:
+    """Probabilities and predictions for the held-out rows, a random part of very many."""
+    X, rows, total, y, ids, texts = rows_given(data, remarks)
     probability = np.asarray(estimator.predict_proba(X), dtype=float)
     if np.allclose(probability.sum(axis=1), 1.0, atol=1e-5):
         # The most probable class is what ``predict`` gives, for every model of the library.
@@ -84,8 +105,8 @@ def forecast(estimator: Any, data: Any, remarks: list[str]) -> HeldOut:
         probability=probability,
         predicted=predicted,
         truth=truth,
-        ids=[f"row {k}" for k in rows] if ids is None else [str(ids[k]) for k in rows],
-        texts=None if texts is None else [str(texts[k]) for k in rows],
+        ids=ids,
+        texts=texts,
     )
 
 

@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import bayesmargin
-from bayesmargin.report.context import Context, make_context
+from bayesmargin.report.context import VALUES, Context, make_context
+from bayesmargin.report.held_values import LEVELS, SHOWN
 from bayesmargin.report.markup import Markup, join, number, percent, tag, verdict
-from bayesmargin.report.sections import SECTIONS, accuracy, diagnostics, reliability
+from bayesmargin.report.sections import (
+    SECTIONS,
+    VALUE_SECTIONS,
+    accuracy,
+    diagnostics,
+    reliability,
+    values,
+)
 from bayesmargin.saving.files import whole_file
 
 
@@ -24,11 +32,13 @@ def write_report(
 
     The page shows what was fitted, whether the run can be trusted, accuracy, reliability of the
     probabilities, confusions, certain and doubtful rows, the strongest weights, and topics or
-    components where the model has them. It loads nothing: no network, no other file.
+    components where the model has them. That of a regression shows errors, whether intervals hold
+    what they promise, and the rows farthest off, in the place of accuracy and probabilities. The
+    page loads nothing: no network, no other file.
 
     Parameters
     ----------
-    estimator : fitted BayesianLinearSVC, MedLDAClassifier, InfiniteSVC or DPMNLClassifier
+    estimator : fitted model of this library
     extras : mapping of str to JSON documents, optional
         What was saved beside the model; names of features are looked for in "feature_names",
         "vocabulary" and "preparation", those of classes in "class_names" and "target_names", as
@@ -94,7 +104,8 @@ def _sorted_out(place: str | Path, second: Any, data: Any) -> tuple[Any, str | P
 
 def page_of(context: Context) -> str:
     """The whole page as text."""
-    written = [(section, section.write(context)) for section in SECTIONS]
+    sections = VALUE_SECTIONS if context.kind == VALUES else SECTIONS
+    written = [(section, section.write(context)) for section in sections]
     present = [(section, content) for section, content in written if content]
     title = f"{context.model_name} report"
     links = [tag("a", section.link, href=f"#{section.anchor}") for section, _ in present]
@@ -154,7 +165,14 @@ def _cards(context: Context) -> Markup:
         if len(held.known) >= 20:
             calibration, _ = reliability.headline(context, held)
             cards.append((number(calibration), "calibration error of the probabilities"))
-    cards.append((number(len(context.class_names)), "classes"))
+    off = context.held_values
+    if off is not None and off.truth is not None and len(off.rows):
+        away, error = values.headline(off)
+        cards.append((f"{number(away)} ± {number(error, 2)}", "mean error on held-out rows"))
+        inside = float(off.inside(SHOWN).mean())
+        cards.append((percent(inside), f"inside intervals of {percent(LEVELS[SHOWN])}"))
+    word = "lines" if context.kind == VALUES else "classes"
+    cards.append((number(len(context.class_names)), word))
     cards.append((number(context.estimator.n_features_in_), "features"))
     boxes = [tag("div", tag("b", value), tag("span", name), class_="card") for value, name in cards]
     return join([tag("div", *boxes, class_="cards"), verdict(good, sentence)])

@@ -20,6 +20,7 @@ from bayesmargin.report.sections import (
     regions,
     reliability,
     topics,
+    values,
     weights,
 )
 
@@ -45,4 +46,13 @@ SECTIONS = (
     Section("topics", "Topics", "Topics", topics.write),
     Section("components", "Components", "Components", components.write),
     Section("regions", "Regions", "Decision regions", regions.write),
+)
+
+VALUE_SECTIONS = (  # of a regression
+    Section("fitted", "Fit", "What was fitted", overview.write),
+    Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
+    Section("errors", "Errors", "How far predictions are off", values.write),
+    Section("intervals", "Intervals", "Do intervals hold what they promise?", values.intervals),
+    Section("cases", "Cases", "Rows far off, and rows that are hard to tell", values.cases),
+    Section("weights", "Weights", "The strongest weights", weights.write),
 )

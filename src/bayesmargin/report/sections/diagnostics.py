@@ -9,7 +9,7 @@ from bayesmargin.diagnostics.assessment import FEWEST
 from bayesmargin.diagnostics.bars import FEWEST_EFFECTIVE, TOLERATED_BIAS, TOLERATED_RHAT
 from bayesmargin.diagnostics.convergence import bulk_ess, rhat
 from bayesmargin.report import charts
-from bayesmargin.report.context import Context
+from bayesmargin.report.context import VALUES, Context
 from bayesmargin.report.markup import (
     Cell,
     Markup,
@@ -33,7 +33,7 @@ LOOKED_AT = 512  # weights whose R-hat is computed to find the worst
 
 def write(context: Context) -> Markup:
     """The verdict, what to do if it is bad, the figures explained, traces."""
-    if context.kind in ("linear", "kernel"):
+    if context.kind in ("linear", "kernel", VALUES):
         return _linear(context)
     if context.kind == "topics":
         return chain_traces.topics(context)
@@ -42,7 +42,7 @@ def write(context: Context) -> Markup:
 
 def summary(context: Context) -> tuple[bool | None, str]:
     """Verdict and sentence for the head of the page."""
-    if context.kind in ("linear", "kernel"):
+    if context.kind in ("linear", "kernel", VALUES):
         found = context.estimator.diagnostics_
         if found.trustworthy:
             return True, "the chains agree with each other and with the target."
@@ -144,7 +144,7 @@ def _traces(context: Context) -> Markup:
     panels, rows = [], []
     for block, feature in _watched(draws):
         chains = draws.of([feature])[:, :, block, 0]
-        own = context.kind == "linear"
+        own = context.kind != "kernel"
         label = context.feature_names[feature] if own else f"component {feature}"
         if draws.shape[2] > 1:
             label = f"{context.class_names[block]}: {label}"

@@ -8,7 +8,7 @@ import numpy as np
 
 import bayesmargin
 from bayesmargin.models.mixtures.components import kept_draws
-from bayesmargin.report.context import Context, entry_of
+from bayesmargin.report.context import VALUES, Context, entry_of
 from bayesmargin.report.markup import (
     Markup,
     details,
@@ -53,7 +53,8 @@ def facts(context: Context) -> list[tuple[str, Any]]:
     more = len(context.class_names) - len(names)
     shown = join(item for k, name in enumerate(names) for item in ((", ", name) if k else (name,)))
     suffix = f" and {more} more" if more else ""
-    listed.append((f"Classes ({len(context.class_names)})", join([shown, suffix])))
+    word = "Lines" if context.kind == VALUES else "Classes"
+    listed.append((f"{word} ({len(context.class_names)})", join([shown, suffix])))
     listed.append(("Held-out rows in this report", _held_out(context)))
     listed.append(("Draws", _draws(context)))
     seconds = _seconds(context)
@@ -77,16 +78,17 @@ def _command(document: Any) -> str:
 
 
 def _held_out(context: Context) -> str:
-    held = context.held_out
+    held = context.held_values or context.held_out
     if held is None:
         return "none"
-    labels = "without labels" if held.truth is None else "with labels"
+    word = "values" if context.kind == VALUES else "labels"
+    labels = f"without {word}" if held.truth is None else f"with {word}"
     return f"{len(held.rows):,} {labels}"
 
 
 def _draws(context: Context) -> str:
     estimator = context.estimator
-    if context.kind in ("linear", "kernel"):
+    if context.kind in ("linear", "kernel", VALUES):
         posterior = estimator.posterior_
         return f"{_chains(posterior.n_chains)} of {posterior.n_draws:,}"
     if context.kind == "topics":

@@ -56,7 +56,7 @@ def weight_draws(estimator: Any) -> WeightDraws:
     """The weights of a linear model; of two classes there is one block."""
     draws = estimator.posterior_["coef"]
     several = draws.ndim == 4
-    relative = several and estimator.multi_class == "crammer_singer"
+    relative = several and getattr(estimator, "multi_class", "") == "crammer_singer"
     return WeightDraws(draws if several else draws[:, :, None], relative)
 
 

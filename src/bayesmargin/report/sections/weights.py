@@ -4,7 +4,7 @@ import numpy as np
 
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.report import charts
-from bayesmargin.report.context import Context
+from bayesmargin.report.context import VALUES, Context
 from bayesmargin.report.markup import (
     Cell,
     Markup,
@@ -27,7 +27,7 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def write(context: Context) -> Markup | None:
     """Pictures by class and one table of all that stand out."""
-    if context.kind == "linear":
+    if context.kind in ("linear", VALUES):
         return _linear(context)
     if context.kind == "topics":
         return _topics(context)
@@ -52,7 +52,8 @@ def _linear(context: Context) -> Markup:
         caption = "Dot: median. Thick line: 50% of the posterior, thin line: 90%."
         panels.append((name, figure(chart, caption)))
         rows += _lines(names, name, flat, quantiles, len(blocks) > 1)
-    columns = ["feature", *(["class"] if len(blocks) > 1 else [])]
+    word = "line" if context.kind == VALUES else "class"
+    columns = ["feature", *([word] if len(blocks) > 1 else [])]
     columns += ["mean", "sd", "5%", "95%", "sure of its sign"]
     return join(
         [
@@ -70,6 +71,8 @@ def _linear(context: Context) -> Markup:
 
 def _direction(context: Context, draws: WeightDraws) -> str:
     """What the sign of a weight means."""
+    if context.kind == VALUES:
+        return "A line rises by the weight where the feature rises by one."
     if draws.shape[2] == 1:
         names = context.class_names
         return f"Positive weights speak for {names[1]}, negative ones for {names[0]}."
@@ -92,6 +95,8 @@ def _rest(strength: FloatArray, rows: list[list[object]]) -> Markup:
 
 
 def _blocks(context: Context, count: int) -> list[tuple[int, str]]:
+    if count == 1 and context.kind == VALUES:
+        return [(0, context.class_names[0])]
     if count == 1:
         return [(0, f"{context.class_names[1]} against {context.class_names[0]}")]
     return [(k, context.class_names[k]) for k in range(min(count, MOST_CLASSES))]
