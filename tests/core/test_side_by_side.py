@@ -113,3 +113,15 @@ def test_idle_rows_make_next_to_no_changes():
     assert 0.5 * IDLE * changes.sum() < left_out <= IDLE * changes.sum()
     assert kept.start.tolist() == [0, kept.index.size]
     assert np.abs(distance[kept.index]).max() < 5.5
+
+
+def test_draws_of_dear_steps_begin_close_and_may_be_spread_more_often(monkeypatch):
+    monkeypatch.setattr(stochastic, "DEAR", 1)
+    dear = started(2)
+    assert dear.thin == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(stochastic, "COSTLY", 1)
+    monkeypatch.setattr(stochastic, "CHEAPER", 1000)
+    usual = started(2)
+    assert usual.closer == 0
+    assert dear.thin * 2**dear.closer >= 2 * usual.thin

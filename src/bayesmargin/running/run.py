@@ -32,6 +32,7 @@ from bayesmargin.targets.problem import Problem, slacks
 from bayesmargin.targets.rows import working_type, workspace
 
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
+LARGEST_EXACT_KICK = 0.65  # the same of exact gradients, without whose noise steps bear more
 
 
 @dataclass
@@ -62,7 +63,8 @@ def _attempt(
     may_hand_over = fallback is not None and not supervisor.interrupted
     step = float(ensemble.info["step"]) if may_hand_over else 0.0
     kick = step * np.sqrt(stein.force)
-    poor = biased(stein) or lacking(watched) or kick > LARGEST_KICK
+    largest = LARGEST_KICK if noise > 0.0 else LARGEST_EXACT_KICK
+    poor = biased(stein) or lacking(watched) or kick > largest
     cheap = exact_is_cheap(ensemble)
     if may_hand_over and (poor or lopsided(watched, step, noise, cheap)):
         found = (

@@ -72,7 +72,7 @@ class Supervisor:
         self.max_restarts = MAX_RESTARTS
         if self.may_hand_over:
             self.max_restarts = 0 if exact_is_cheap(ensemble) else 1
-        self.max_extensions = 1 if self.may_hand_over else MAX_EXTENSIONS
+        self.max_extensions = (1 if self.may_hand_over else MAX_EXTENSIONS) + ensemble.closer
 
     def advance(self, ensemble: Ensemble, stage: str, n_draws: int, thin: int) -> None:
         """Let all chains make ``n_draws`` draws, in rounds short enough to watch.

@@ -55,6 +55,8 @@ class Ensemble:
     """Whether the user chose the step: it is then never changed, and a divergence is an error."""
     fallback: Callable[[], "Ensemble"] | None = None
     """Chains of a slower, safer sampler, for the case that this one's draws turn out poor."""
+    closer: int = 0
+    """Doublings by which draws begin closer than they are expected to suffice at."""
     slow: bool = False
     """Whether the fallback, if there is one, needs no longer: short steps over nearly all rows."""
     restart: Callable[[FloatArray | None, bool], "Ensemble"] | None = None

@@ -3,6 +3,7 @@
 The samplers themselves (``*_settings.py``) differ in little more than their dynamics.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,6 +59,7 @@ CHEAPER = 3  # times the rows of a batch that a step with exact gradients may re
 CHEAPER_CLASSES = 8  # the same where products of matrices make the scores of several classes
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
+MORE = 1  # doublings of the spacing after that beyond what batches may have,
 SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
@@ -202,12 +204,13 @@ class StochasticSampler(StochasticSettings):
 
         batch_size = int(prepared.target.strata.take.sum())
         spacing, settling = (CLOSER, SHORTER) if whole else (0.5, 50)
+        usual, closer = max(1, round(spacing * pace)), 0
         if whole and batch_size * problem.n_weights > DEAR:
-            spacing = 0.0
+            closer = math.ceil(math.log2(usual)) + MORE
         return Ensemble(
             chains=chains,
             weights=prepared.weights,
-            thin=self.thin or max(1, round(spacing * pace)),
+            thin=self.thin or (1 if closer else usual),
             warmup=self.burn_in if self.burn_in is not None else max(50, round(settling * pace)),
             adaptive=self.thin is None and self.burn_in is None,
             info={
@@ -231,6 +234,7 @@ class StochasticSampler(StochasticSettings):
             step_is_given=self.step is not None,
             slow=2 * batch_size > prepared.n_rows_used
             and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
+            closer=closer,
             raw=self.preconditioner != "hessian",
         )
 
