@@ -52,7 +52,7 @@ from bayesmargin.targets.rows import workspace
 
 PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
-SMOOTH_CLASSES = 2.4  # the same of several classes, whose kinks are shared, in exact gradients
+SMOOTH_WHOLE, SMOOTH_CLASSES = 4.0, 2.4  # in exact gradients: of one score, and of several
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
 COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
 CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
@@ -112,7 +112,7 @@ class StochasticSampler(StochasticSettings):
             whole = self._whole(problem, anchor, states, screening, step)
             if whole is not None:
                 screening, batch_size = whole, whole.index.size
-                smooth = SMOOTH if problem.is_binary else SMOOTH_CLASSES
+                smooth = SMOOTH_WHOLE if problem.is_binary else SMOOTH_CLASSES
                 longest = smooth * self.default_step() / max(kinks["roughness"], 1e-12)
                 step = shrink * min(self.whole_step() or step, longest)
         prepared = anchored_target(
