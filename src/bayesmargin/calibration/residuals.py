@@ -2,7 +2,8 @@ r"""Intervals for new values, from the residuals of rows under the posterior wit
 
 A residual of a row that was left out is one of a new row, so that the share of residuals between
 two of their order statistics is the chance that a new value lies between them: with :math:`n`
-rows, the :math:`k`-th smallest has the chance :math:`k / (n + 1)`. Nothing is assumed of the noise.
+rows, the :math:`k`-th smallest has the chance :math:`k / (n + 1)`; between two of them it is
+interpolated. Nothing is assumed of the noise.
 Residuals are compared in the units in which rows differ:
 
 * with one line, :math:`\sqrt{\sigma^2 + v_d}`, where :math:`v_d` is how well the score of the row
@@ -81,8 +82,8 @@ class LeftOut:
     def _ends(self, low: FloatArray, high: FloatArray, coverage: float) -> tuple[float, float]:
         tail = 0.5 - 0.5 * coverage
         return (
-            -order_statistic(-low, self.weight, 1.0 - tail),
-            order_statistic(high, self.weight, 1.0 - tail),
+            -between_order_statistics(-low, self.weight, 1.0 - tail),
+            between_order_statistics(high, self.weight, 1.0 - tail),
         )
 
 
@@ -103,6 +104,26 @@ def order_statistic(values: FloatArray, weight: FloatArray, level: float) -> flo
     one = min(1.0, float(weight.mean()))
     wanted = level * (reached[-1] + one) * (1.0 - 1e-12)
     return float(values[order[min(int(np.searchsorted(reached, wanted)), len(order) - 1)]])
+
+
+def between_order_statistics(values: FloatArray, weight: FloatArray, level: float) -> float:
+    """A value that a further one exceeds with a chance of ``1 - level``, whatever ``level`` is.
+
+    Between two order statistics it is interpolated: the chance is then right to the order of the
+    square of one over their number, where the next larger one would always promise too little.
+    The largest of all, where they are too few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.calibration.residuals import between_order_statistics
+    >>> round(between_order_statistics(np.arange(1.0, 20.0), np.ones(19), 0.925), 6)
+    18.5
+    """
+    order = np.argsort(values, kind="stable")
+    one = min(1.0, float(weight.mean()))
+    reached = np.cumsum(weight[order])
+    return float(np.interp(level * (reached[-1] + one), reached, values[order]))
 
 
 def _typical(values: FloatArray, weight: FloatArray) -> float:
