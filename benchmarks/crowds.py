@@ -176,8 +176,9 @@ def main():
         join()
         return
     for name in asked.sets:
-        rows = list(globals()[asked.group](name, *load(name)))
-        if rows:
+        rows = []
+        for row in globals()[asked.group](name, *load(name)):
+            rows.append(row)  # kept one by one: some take minutes
             keep_part("crowds", f"{asked.group}_{name}", HEADER, rows)
 
 
