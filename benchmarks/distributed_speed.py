@@ -58,9 +58,10 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
         generators = spawn_generators(1, CHAINS + 1)
         anchor = fit_sharded_anchor(problem, np.random.default_rng(0))
         ensemble = sampler.start(problem, generators)
-        fleet = ensemble.advance.__self__
-        draws = ensemble.round_draws(ensemble.thin)
-        ensemble.advance(draws, ensemble.thin)  # everything is compiled after this
+        fleet = ensemble.chains.carrier
+        thin = ensemble.plan.thin
+        draws = fleet.round_draws(thin)
+        fleet.advance(draws, thin)  # everything is compiled after this
         began = time.perf_counter()
         fit_sharded_anchor(problem, np.random.default_rng(0))
         anchor_seconds = time.perf_counter() - began
@@ -72,7 +73,7 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
         computing, read = fleet.seconds_computing, fleet.rows_read
         began = time.perf_counter()
         for _ in range(ROUNDS):
-            ensemble.advance(draws, ensemble.thin)
+            fleet.advance(draws, thin)
         seconds = time.perf_counter() - began
         computing, read = fleet.seconds_computing - computing, fleet.rows_read - read
         began = time.perf_counter()
@@ -87,8 +88,8 @@ def measure(count: int, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
             "pass_s": pass_seconds,
             "passes": anchor.iterations + 1,
             "round_s": seconds / ROUNDS,
-            "iteration_s": computing / (ROUNDS * CHAINS * draws * ensemble.thin),
-            "round_iterations": draws * ensemble.thin,
+            "iteration_s": computing / (ROUNDS * CHAINS * draws * thin),
+            "round_iterations": draws * thin,
             "latency_s": latency,
             "stations": ensemble.info["stations"],
             "rows_in_play": ensemble.info["rows_in_reach"],

@@ -58,7 +58,7 @@ def measure(X: np.ndarray, y: np.ndarray) -> list[Any]:
     prior = GaussianBelief(np.zeros(n_weights), np.ones(n_weights))
     problem = Problem(source, y, n_classes, np.ones(len(y)), 1.0, prior)
     ensemble = SSGNHT().start(problem, spawn_generators(0, 2))
-    chain, target = ensemble.chains[0], ensemble.target
+    chain, target = ensemble.chains[0], ensemble.account.target
     chain.run(1, 50)
     ours = best(lambda: chain.run(1, 200), 200)
     used = int(target.strata.take.sum())

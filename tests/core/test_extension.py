@@ -6,10 +6,10 @@ import pytest
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.storage import DrawStore
 from bayesmargin.running.chains import every_second
+from bayesmargin.running.ensemble import Chains, Ensemble, Plan, Remedies
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.supervisor import Supervisor
-from bayesmargin.samplers.base import Ensemble
 
 
 class Walker:
@@ -41,9 +41,7 @@ class Walker:
 
 
 def extended(chains, n_draws=400):
-    ensemble = Ensemble(
-        chains=chains, weights=lambda positions: positions, thin=1, warmup=0, adaptive=True, info={}
-    )
+    ensemble = Ensemble(Chains(chains), Plan(thin=1, warmup=0, adaptive=True))
     with progress_for(False) as progress:
         supervisor = Supervisor(None, n_draws, 1, progress, Journal(), None)
         return supervisor.sample(ensemble)
@@ -79,19 +77,21 @@ class Stumbling(Walker):
 
 
 def test_a_smaller_step_comes_with_its_own_spacing_and_takes_no_extension():
-    left, settings = [4, 2, 1], {"weights": lambda positions: positions, "warmup": 20}
+    left = [4, 2, 1]
 
-    def restart(_, __):
-        kind = Stumbling if left else Walker
-        spacing = 8 * left.pop() if left else 64
-        return Ensemble(
-            chains=[kind(seed, memory=0.5) for seed in range(4)],
-            thin=spacing, adaptive=True, restart=restart, **settings,
-        )  # fmt: skip
+    class Again(Remedies):
+        can_restart = True
+
+        def smaller(self):
+            kind = Stumbling if left else Walker
+            spacing = 8 * left.pop() if left else 64
+            chains = Chains(kind(seed, memory=0.5) for seed in range(4))
+            plan = Plan(thin=spacing, warmup=20, adaptive=True)
+            return Ensemble(chains, plan, remedies=self)
 
     with progress_for(False) as progress:
         supervisor = Supervisor(None, 400, 1, progress, Journal(), None, max_extensions=0)
-        ensemble, watched, _ = supervisor.sample(supervisor.warm_up(restart(None, True)))
+        ensemble, watched, _ = supervisor.sample(supervisor.warm_up(Again().smaller()))
     assert supervisor.restarts == 3
     assert ensemble.info["thin"] == 64
     assert ensemble.chains[0].made == 20 + 400 * 64
@@ -101,9 +101,7 @@ def test_a_smaller_step_comes_with_its_own_spacing_and_takes_no_extension():
 @pytest.mark.parametrize("length", [0, 10, 99, 150, 199, 250, 1001])
 def test_a_warm_up_is_as_long_as_asked_for(length):
     chains = [Walker(seed, memory=0.5) for seed in range(2)]
-    ensemble = Ensemble(
-        chains=chains, weights=lambda positions: positions, thin=1, warmup=length, adaptive=False
-    )
+    ensemble = Ensemble(Chains(chains), Plan(thin=1, warmup=length, adaptive=False))
     with progress_for(False) as progress:
         supervisor = Supervisor(None, 10, 1, progress, Journal(), None)
         supervisor.warm_up(ensemble)

@@ -130,7 +130,7 @@ def test_chains_too_short_warn():
 
 def test_an_interrupt_keeps_the_draws_made_so_far(monkeypatch):
     X, y = noisy_rows(300, 3)
-    original, calls = bayesmargin.running.supervisor.run_chains, []
+    original, calls = bayesmargin.running.ensemble.run_chains, []
 
     def interrupted(chains, n_draws, thin, n_jobs):
         original(chains, n_draws, thin, n_jobs)
@@ -138,7 +138,7 @@ def test_an_interrupt_keeps_the_draws_made_so_far(monkeypatch):
         if len(calls) == 6:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayesmargin.running.supervisor.run_chains", interrupted)
+    monkeypatch.setattr("bayesmargin.running.ensemble.run_chains", interrupted)
     monkeypatch.setattr("bayesmargin.running.rounds.ROUND_SECONDS", 1e-4)
     fixed = SSGNHT(step=0.2, thin=5, burn_in=0)
     model = BayesianLinearSVC(sampler=fixed, random_state=0, n_draws=1000)
@@ -250,7 +250,7 @@ def test_a_step_that_takes_ages_is_remarked_on(monkeypatch):
     def stop(*_):
         raise StopError
 
-    monkeypatch.setattr("bayesmargin.running.supervisor.run_chains", stop)
+    monkeypatch.setattr("bayesmargin.running.ensemble.run_chains", stop)
     slow = BayesianLinearSVC(sampler=SSGLD(step=1e-4), n_draws=5, n_chains=2, random_state=0)
     said = pytest.warns(StepSizeWarning, match=r"step=0.0001 .* iterations .* warm up")
     with said, pytest.raises(StopError):

@@ -249,7 +249,7 @@ def test_gradient_noise_heats_by_as_much_as_the_learned_scale_lets_through():
     for chain, moment in zip(ensemble.chains, (4.0, 9.0), strict=True):
         chain.state.moment[:] = moment
     mean_scale = 0.5 * (1.0 / 2.0 + 1.0 / 3.0)
-    found = ensemble.temperature(100.0, np.empty((2, 0, 4)))
+    found = ensemble.account.temperature(100.0, np.empty((2, 0, 4)))
     assert found - 1.0 == pytest.approx(0.25 * 0.01**2 * 100.0 * mean_scale, rel=1e-4)
 
 

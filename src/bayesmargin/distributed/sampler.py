@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesmargin.approximation.contrasts import without_shared_part
+from bayesmargin.diagnostics.stein import SteinCheck
 from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.problem import ShardedProblem
 from bayesmargin.distributed.stations import (
@@ -20,8 +21,10 @@ from bayesmargin.dynamics.base import initial_state
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.shared import shared_part
 from bayesmargin.rows.sparse import DENSE_COLUMNS
+from bayesmargin.running.ensemble import Carried, Ensemble, Plan, Remedies, View
 from bayesmargin.samplers import SSGLD, SSGNHT, Auto
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.account import StochasticAccount
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.stochastic import SMOOTH, StochasticSampler, default_batch_size
 from bayesmargin.targets.coordinates import rotated, weights_from
 
@@ -70,15 +73,16 @@ class DistributedSampler(Sampler):
         assert isinstance(problem, ShardedProblem)
         shared = shared_part(problem.model.prior, problem.n_blocks)
         anchor = without_shared_part(fit_sharded_anchor(problem, generators[-1]), shared)
-        return self._place(problem, generators, find_stations(problem, anchor, generators[-1]), 1.0)
+        return self.place(problem, generators, find_stations(problem, anchor, generators[-1]), 1.0)
 
-    def _place(
+    def place(
         self,
         problem: ShardedProblem,
         generators: Sequence[np.random.Generator],
         stations: Stations,
         shrink: float,
     ) -> Ensemble:
+        """Chains that travel between stations, with ``shrink`` times the step that suits them."""
         inner = self.inner
         gentle = min(1.0, SMOOTH / max(stations.roughness, 1e-12))
         step = shrink * (inner.step or inner.default_step() * gentle)
@@ -92,31 +96,22 @@ class DistributedSampler(Sampler):
         dynamics = inner.dynamics(step, problem.n_rows)
         fleet = Fleet(problem.cluster, targets, stations.share, dynamics, chains, self.trajectory)
 
-        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            found = stations
-            if positions is not None:
-                found = find_stations(problem, moved(stations, positions), generators[-1])
-            return self._place(problem, generators, found, 0.5 * shrink if smaller else shrink)
-
-        def step_error() -> float:
-            return inner.step_error(inner.last_step(step, chains))
-
-        def temperature(noise: float, trace: FloatArray) -> float:
-            found = inner.temperature(inner.last_step(step, chains), noise, trace)
-            return found * (1.0 + step_error())
-
         pace = inner.relaxation(step)
         thin = inner.thin or max(1, round(0.5 * pace))
         if inner.thin is None and len(targets) > 1:
             thin = max(thin, -(-VISITS * self.trajectory // self.n_draws))
         anchor, shared = stations.anchor, shared_part(problem.model.prior, problem.n_blocks)
-        coordinates = rotated(anchor.mean, anchor.axes)
         return Ensemble(
-            chains=chains,
-            weights=lambda positions: weights_from(coordinates, positions),
-            thin=thin,
-            warmup=inner.burn_in if inner.burn_in is not None else max(50, round(50 * pace)),
-            adaptive=inner.thin is None and inner.burn_in is None,
+            Carried(chains, fleet),
+            Plan(
+                thin=thin,
+                warmup=inner.burn_in if inner.burn_in is not None else max(50, round(50 * pace)),
+                adaptive=inner.thin is None and inner.burn_in is None,
+                step_is_given=inner.step is not None,
+            ),
+            View(of=_Axes(rotated(anchor.mean, anchor.axes)), shared=shared),
+            _Again(self, problem, generators, stations, shrink),
+            _Travelled(inner, step, chains, fleet=fleet),
             info={
                 "sampler": type(inner).__name__,
                 "ran_on": problem.cluster.name,
@@ -128,17 +123,47 @@ class DistributedSampler(Sampler):
                 "partitions_kept": int(problem.shards.kept),
                 "anchor_passes": anchor.iterations,
             },
-            temperature=temperature,
-            step_error=step_error,
-            draw_weights=inner.draw_weights(step, chains),
-            complete=None if shared is None else shared.redrawn,
-            restart=restart,
-            step_is_given=inner.step is not None,
-            advance=fleet.advance,
-            round_draws=fleet.round_draws,
-            checks=fleet.checks,
-            facts=lambda trace: {
-                "seconds_computing": fleet.seconds_computing,
-                "rows_read": fleet.rows_read,
-            },
         )
+
+
+class _Axes(NamedTuple):
+    coordinates: Any
+
+    def weights(self, positions: FloatArray) -> FloatArray:
+        return weights_from(self.coordinates, positions)
+
+
+@dataclass(frozen=True)
+class _Again(Remedies):
+    sampler: DistributedSampler
+    problem: ShardedProblem
+    generators: Sequence[np.random.Generator]
+    stations: Stations
+    shrink: float
+
+    can_restart = can_move = True
+
+    def around(self, positions: FloatArray) -> Ensemble:
+        anchor = moved(self.stations, positions)
+        found = find_stations(self.problem, anchor, self.generators[-1])
+        return self.sampler.place(self.problem, self.generators, found, self.shrink)
+
+    def smaller(self) -> Ensemble:
+        less = 0.5 * self.shrink
+        return self.sampler.place(self.problem, self.generators, self.stations, less)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Travelled(StochasticAccount):
+    fleet: Fleet
+
+    def facts(self, trace: FloatArray) -> dict[str, Any]:
+        return {
+            "seconds_computing": self.fleet.seconds_computing,
+            "rows_read": self.fleet.rows_read,
+        }
+
+    def check(
+        self, problem: Any, view: View, positions: FloatArray, rng: np.random.Generator
+    ) -> tuple[float, SteinCheck]:
+        return self.fleet.checks(positions, rng)

@@ -43,7 +43,7 @@ class ArrayDraws(WideDraws):
         mean, variance = super().moments()
         return mean, variance + self._common_variance()
 
-    def complete(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def redrawn(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Weights (chain, draw, weight) with the part that all classes share, drawn exactly.
 
         They lie without gaps: chains are joined time and again for predictions.

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from bayesmargin.diagnostics.stein import SteinCheck
 from bayesmargin.engines import noise, whitening
 from bayesmargin.engines.ahead import compiled_ahead
 from bayesmargin.engines.chains import watch_of
@@ -28,11 +30,13 @@ from bayesmargin.engines.programs import program
 from bayesmargin.engines.streaming import Reader
 from bayesmargin.engines.whitening import Shapes, Whitened, shapes_of, whiten
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.ensemble import Account, Carried, Ensemble, Plan, Remedies, View
 from bayesmargin.samplers.auto import Auto
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.hamiltonian import SubgradientHMC
 from bayesmargin.samplers.langevin import SSGLD
 from bayesmargin.samplers.thermostat import SSGNHT
+from bayesmargin.samplers.wide import SmallerSteps
 from bayesmargin.targets.problem import Problem
 
 FEW_DIRECTIONS = 2000  # up to which exact trajectories stay short
@@ -139,9 +143,11 @@ def start_thermostat(
         (loaded, whitened, generators),
         dynamics,
         bearable=2.0 * QUIET / step,
-        restart=lambda: start_thermostat(settings, loaded, whitened, generators, 0.5 * shrink),
+        again=SmallerSteps(
+            partial(start_thermostat, settings, loaded, whitened, generators), shrink
+        ),
+        account=partial(_Warm, level=given.diffusion),
         info={"sampler": "SSGNHT", "diffusion": given.diffusion},
-        temperature=lambda noise, trace: float(trace[..., 0].mean()),
     )
 
 
@@ -155,18 +161,14 @@ def start_langevin(
     """Chains of Langevin dynamics; the noise of batches is kept small beside their own."""
     step = float(shrink * (given.step or gentle_step(whitened, given.default_step())))
 
-    def temperature(noise: float, trace: FloatArray) -> float:
-        return given.temperature(step, noise, trace) * (1.0 + given.step_error(step))
-
     return start_stochastic(
         given,
         (loaded, whitened, generators),
         Langevin(np.float32(step)),
         bearable=4.0 * WARM / step**2,
-        restart=lambda: start_langevin(given, loaded, whitened, generators, 0.5 * shrink),
+        again=SmallerSteps(partial(start_langevin, given, loaded, whitened, generators), shrink),
+        account=partial(_Noisy, given=given, step=step),
         info={"sampler": "SSGLD"},
-        temperature=temperature,
-        step_error=lambda: given.step_error(step),
     )
 
 
@@ -181,9 +183,9 @@ def start_stochastic(
     places: tuple[Loaded, Whitened, Sequence[np.random.Generator]],
     dynamics: Any,
     bearable: float,
-    restart: Callable[[], Ensemble],
+    again: Remedies,
+    account: Callable[[ArrayDraws], Account],
     info: dict[str, Any],
-    **settings: Any,
 ) -> Ensemble:
     """Chains that read batches, whose gradients have no more than the bearable variance."""
     loaded, whitened, generators = places
@@ -193,17 +195,21 @@ def start_stochastic(
     chains = place_chains(placed, generators[:-1], given.diffusion_level)
     crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, generators[-1]))
     pace = given.relaxation(step)
-    facts = {"step": step, "batch_size": layout.batch or loaded.n_rows, **_facts(whitened)}
-    return _ensemble(
-        crew,
-        ArrayDraws(crew, variance, loaded.n_rows),
+    plan = Plan(
         thin=given.thin or max(1, round(SPACING * pace)),
         warmup=given.burn_in if given.burn_in is not None else max(50, round(WARMUP * pace)),
         adaptive=given.thin is None and given.burn_in is None,
-        info={**info, **facts},
-        restart=lambda positions, smaller: restart(),
         step_is_given=given.step is not None,
-        **settings,
+    )
+    facts = {"step": step, "batch_size": layout.batch or loaded.n_rows, **_facts(whitened)}
+    draws = ArrayDraws(crew, variance, loaded.n_rows)
+    return Ensemble(
+        Carried(chains, crew),
+        plan,
+        View(of=draws, shared=draws, kept=draws),
+        again,
+        account(draws),
+        info={**info, **facts},
     )
 
 
@@ -224,12 +230,18 @@ def start_leapfrog(
     if given.step is None:
         crew.dynamics = tuned(crew, given)
     step = float(crew.dynamics.step)
-    return _ensemble(
-        crew,
-        ArrayDraws(crew, 0.0, loaded.n_rows),
+    plan = Plan(
         thin=given.thin or 1,
         warmup=given.burn_in if given.burn_in is not None else 50,
         adaptive=given.thin is None and given.burn_in is None,
+        step_is_given=given.step is not None,
+    )
+    draws = ArrayDraws(crew, 0.0, loaded.n_rows)
+    return Ensemble(
+        Carried(chains, crew),
+        plan,
+        View(of=draws, shared=draws, kept=draws),
+        account=_Accepted(draws, exact=True),
         info={
             "sampler": "SubgradientHMC",
             "step": step,
@@ -237,9 +249,6 @@ def start_leapfrog(
             "batch_size": loaded.n_rows,
             **_facts(whitened),
         },
-        facts=lambda trace: {"acceptance_rate": float(trace[..., 1].mean())},
-        step_is_given=given.step is not None,
-        exact=True,
     )
 
 
@@ -285,16 +294,41 @@ def _facts(whitened: Whitened) -> dict[str, Any]:
     }
 
 
-def _ensemble(crew: Crew, draws: ArrayDraws, **settings: Any) -> Ensemble:
-    """Chains as the supervisor wants them."""
-    return Ensemble(
-        chains=crew.chains,
-        weights=draws.weights,
-        movable=False,
-        advance=crew.advance,
-        round_draws=crew.round_draws,
-        checks=draws.checks,
-        complete=draws.complete,
-        kept=draws,
-        **settings,
-    )
+@dataclass(frozen=True)
+class _OnDevice(Account):
+    draws: ArrayDraws
+
+    def check(
+        self, problem: Problem, view: View, positions: FloatArray, rng: np.random.Generator
+    ) -> tuple[float, SteinCheck]:
+        return self.draws.checks(positions, rng)
+
+
+@dataclass(frozen=True)
+class _Warm(_OnDevice):
+    level: float
+
+    @property
+    def diffusion(self) -> float | None:
+        return self.level
+
+    def temperature(self, noise: float, trace: FloatArray) -> float:
+        return float(trace[..., 0].mean())
+
+
+@dataclass(frozen=True)
+class _Noisy(_OnDevice):
+    given: SSGLD
+    step: float
+
+    def temperature(self, noise: float, trace: FloatArray) -> float:
+        return self.given.temperature(self.step, noise, trace) * (1.0 + self.step_error())
+
+    def step_error(self) -> float:
+        return self.given.step_error(self.step)
+
+
+@dataclass(frozen=True)
+class _Accepted(_OnDevice):
+    def facts(self, trace: FloatArray) -> dict[str, Any]:
+        return {"acceptance_rate": float(trace[..., 1].mean())}

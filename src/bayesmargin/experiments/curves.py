@@ -11,8 +11,8 @@ from bayesmargin.experiments.clock import Stopwatch
 from bayesmargin.foundation.observers import listening
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.samplers import Sampler
-from bayesmargin.samplers.base import Ensemble
 from bayesmargin.samplers.wide import WideChain
 from bayesmargin.targets.problem import Problem
 
@@ -134,15 +134,14 @@ def follow(
     with watch.running(), listening(on_the_way):
         ensemble = sampler.start(problem, spawn_generators(seed, 2))
     curve.prepared, anchored = watch.seconds, bool(curve.seconds)
-    step, size, following = thin or ensemble.thin, 1, watch.seconds + FIRST_LOOK
+    step, size, following = thin or ensemble.plan.thin, 1, watch.seconds + FIRST_LOOK
     end = curve.prepared + seconds
     while watch.seconds < end or not mean.counts:
         before = watch.seconds
         try:
             with watch.running():
                 draws = next_draws(ensemble, size, step)
-                weigh = ensemble.draw_weights
-                mean.add(draws, None if weigh is None else weigh(size, step))
+                mean.add(draws, ensemble.account.draw_weights(size, step))
         except DivergenceError:
             curve.diverged = True
             return curve

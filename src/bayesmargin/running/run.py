@@ -14,22 +14,16 @@ import numpy as np
 
 from bayesmargin.diagnostics.assessment import Watched, biased, diagnose, lacking, lopsided, warn_of
 from bayesmargin.diagnostics.convergence import Diagnostics
-from bayesmargin.diagnostics.stein import (
-    FEW,
-    SteinCheck,
-    gradient_noise,
-    spread_draws,
-    stein_check,
-)
+from bayesmargin.diagnostics.stein import SteinCheck
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import equally_weighted
+from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
 from bayesmargin.running.supervisor import Supervisor, exact_is_cheap
-from bayesmargin.samplers.base import Ensemble, Sampler
-from bayesmargin.targets.problem import Problem, slacks
-from bayesmargin.targets.rows import working_type, workspace
+from bayesmargin.samplers.base import Sampler
+from bayesmargin.targets.problem import Problem
 
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
 LARGEST_EXACT_KICK = 0.65  # the same of exact gradients, without whose noise steps bear more
@@ -50,7 +44,7 @@ def _attempt(
     supervisor: Supervisor, ensemble: Ensemble, rng: np.random.Generator
 ) -> tuple[Ensemble, Watched, FloatArray, float, SteinCheck] | None:
     """Sample and check; None when the draws are poor and the ensemble has a fallback."""
-    fallback = ensemble.fallback
+    fallback = ensemble.remedies.fallback
     supervisor.begin(ensemble)
     try:
         ensemble, watched, trace = supervisor.sample(supervisor.warm_up(ensemble))
@@ -59,7 +53,8 @@ def _attempt(
             raise
         supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
         return None
-    noise, stein = _checked(supervisor.problem, ensemble, watched, rng)
+    problem, view = supervisor.problem, ensemble.view
+    noise, stein = ensemble.account.check(problem, view, watched.positions, rng)
     may_hand_over = fallback is not None and not supervisor.interrupted
     step = float(ensemble.info["step"]) if may_hand_over else 0.0
     kick = step * np.sqrt(stein.force)
@@ -74,25 +69,6 @@ def _attempt(
         supervisor.notes.append(f"handed over to the exact sampler ({found})")
         return None
     return ensemble, watched, trace, noise, stein
-
-
-def _checked(
-    problem: Problem, ensemble: Ensemble, watched: Watched, rng: np.random.Generator
-) -> tuple[float, SteinCheck]:
-    """Gradient noise and bias of the draws, as far as there is a target to measure them with."""
-    if ensemble.checks is not None:
-        return ensemble.checks(watched.positions, rng)
-    if ensemble.target is None:
-        return 0.0, SteinCheck(0.0, np.inf)
-    work = workspace(ensemble.target, working_type(ensemble.target))
-    draws, centre = ensemble.kept.checked() if ensemble.kept else (watched.positions, None)
-    noise = gradient_noise(ensemble.target, draws, work, rng)
-    stein = stein_check(ensemble.target, draws, work, rng, centre, ensemble.n_directions)
-    if ensemble.exact and biased(stein):
-        seen = spread_draws(draws, min(FEW, stein.n_draws))
-        slack = slacks(problem, ensemble.weights(seen))
-        stein = stein.beside_walls(slack, problem.cost, problem.n_weights)
-    return noise, stein
 
 
 def sample(
@@ -118,34 +94,34 @@ def sample(
     ensemble = supervisor.prepare(sampler, generators)
     outcome = _attempt(supervisor, ensemble, generators[-1])
     if outcome is None:
-        assert ensemble.fallback is not None
-        outcome = _attempt(supervisor, ensemble.fallback(), generators[-1])
+        safer = ensemble.remedies.fallback
+        assert safer is not None
+        outcome = _attempt(supervisor, safer.start(problem, generators), generators[-1])
         assert outcome is not None
     ensemble, watched, trace, noise, stein = outcome
+    account, view = ensemble.account, ensemble.view
     diagnostics = diagnose(
         watched,
         trace,
         stein,
         interrupted=supervisor.interrupted,
-        level=ensemble.info.get("diffusion"),
-        temperature=ensemble.temperature(noise, trace),
-        step_error=ensemble.step_error() if ensemble.step_is_given else 0.0,
+        level=account.diffusion,
+        temperature=account.temperature(noise, trace),
+        step_error=account.step_error() if ensemble.plan.step_is_given else 0.0,
         divergences=supervisor.restarts,
         n_iterations=supervisor.iterations,
         seconds=time.perf_counter() - began,
     )
-    info = {**ensemble.info, **ensemble.facts(trace), "gradient_noise": noise}
+    info = {**ensemble.info, **account.facts(trace), "gradient_noise": noise}
     info["notes"] = "; ".join(supervisor.notes)
     warn_of(diagnostics, stein, supervisor.interrupted)
     positions = watched.positions
-    if ensemble.draw_weights is not None:
-        weight = ensemble.draw_weights(positions.shape[1], ensemble.info["thin"])
-        if ensemble.kept is not None:
-            ensemble.kept.weigh(weight)
+    weight = account.draw_weights(positions.shape[1], ensemble.info["thin"])
+    if weight is not None:
+        if view.kept is not None:
+            view.kept.weigh(weight)
         else:
             positions = positions[:, equally_weighted(weight)]
-    moments = ensemble.kept.moments() if ensemble.kept else None
-    weights = ensemble.weights(positions)
-    if ensemble.complete is not None:
-        weights = ensemble.complete(weights, generators[-1])
+    moments = view.kept.moments() if view.kept else None
+    weights = view.complete(view.weights(positions), generators[-1])
     return Run(weights, diagnostics, info, moments)

@@ -19,11 +19,12 @@ from bayesmargin.diagnostics.stein import full_cost
 from bayesmargin.errors import DivergenceError, StepSizeWarning
 from bayesmargin.foundation.observers import listening
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.running.chains import collected, run_chains
+from bayesmargin.running.chains import collected
+from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
 from bayesmargin.running.rounds import in_rounds
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.targets.problem import Problem
 
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
@@ -39,7 +40,8 @@ CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second 
 
 def exact_is_cheap(ensemble: Ensemble) -> bool:
     """Whether HMC, which reads all rows in reach, takes no more than a second or two."""
-    return ensemble.target is not None and full_cost(ensemble.target) <= CHEAP
+    target = ensemble.account.target
+    return target is not None and full_cost(target) <= CHEAP
 
 
 @dataclass
@@ -68,11 +70,11 @@ class Supervisor:
 
         Where that one costs little, a step that is too long is not mended at all.
         """
-        self.restarts, self.may_hand_over = 0, ensemble.fallback is not None
+        self.restarts, self.may_hand_over = 0, ensemble.remedies.fallback is not None
         self.max_restarts = MAX_RESTARTS
         if self.may_hand_over:
             self.max_restarts = 0 if exact_is_cheap(ensemble) else 1
-        self.max_extensions = (1 if self.may_hand_over else MAX_EXTENSIONS) + ensemble.closer
+        self.max_extensions = (1 if self.may_hand_over else MAX_EXTENSIONS) + ensemble.plan.closer
 
     def advance(self, ensemble: Ensemble, stage: str, n_draws: int, thin: int) -> None:
         """Let all chains make ``n_draws`` draws, in rounds short enough to watch.
@@ -86,10 +88,7 @@ class Supervisor:
         def run(size: int) -> None:
             try:
                 with stretch.round(size):
-                    if ensemble.advance is not None:
-                        ensemble.advance(size, thin)
-                    else:
-                        run_chains(ensemble.chains, size, thin, self.n_jobs)
+                    ensemble.chains.advance(size, thin, self.n_jobs)
             except DivergenceError:
                 self.iterations = counted  # how many there were depends on the clock
                 raise
@@ -105,7 +104,7 @@ class Supervisor:
                 self.progress.update(stage, done, n_draws, f"{detail}{speed:.0f} draws/s")
             stretch.pause()
 
-        fixed = ensemble.round_draws(thin) if ensemble.round_draws else None
+        fixed = ensemble.chains.round_draws(thin)
         with self.journal.checkpoint.watching():
             in_rounds(run, n_draws - resumed, after, fixed=fixed)
         stretch.end()
@@ -122,10 +121,11 @@ class Supervisor:
 
         with listening(show if self.progress.shown else None):
             ensemble = sampler.start(self.problem, generators)
-        if ensemble.step_is_given and ensemble.adaptive and ensemble.warmup > LONGEST_WARMUP:
+        plan = ensemble.plan
+        if plan.step_is_given and plan.adaptive and plan.warmup > LONGEST_WARMUP:
             warnings.warn(
-                f"with step={ensemble.info['step']:g} a chain needs {ensemble.thin:,} iterations "
-                f"from one draw to the next and {ensemble.warmup:,} to warm up: choose a larger "
+                f"with step={ensemble.info['step']:g} a chain needs {plan.thin:,} iterations "
+                f"from one draw to the next and {plan.warmup:,} to warm up: choose a larger "
                 "step, leave the step out, or set burn_in and thin",
                 StepSizeWarning,
                 stacklevel=2,
@@ -135,15 +135,16 @@ class Supervisor:
     def warm_up(self, ensemble: Ensemble) -> Ensemble:
         """Run and drop the warm-up; mend step and anchor when it shows that they are poor."""
         while True:
-            if self.may_hand_over and ensemble.slow:
+            plan = ensemble.plan
+            if self.may_hand_over and plan.slow:
                 raise DivergenceError(f"kinks allow steps of {ensemble.info['step']:.1g} only")
-            marks = max(20, min(100, ensemble.warmup))
-            thin = max(1, ensemble.warmup // marks)
+            marks = max(20, min(100, plan.warmup))
+            thin = max(1, plan.warmup // marks)
             try:
-                if ensemble.warmup > 0:
-                    self.advance(ensemble, "warm-up", min(marks, ensemble.warmup), thin)
-                rest = ensemble.warmup - min(marks, ensemble.warmup) * thin
-                if rest > 0 and not ensemble.adaptive:  # a length that was asked for
+                if plan.warmup > 0:
+                    self.advance(ensemble, "warm-up", min(marks, plan.warmup), thin)
+                rest = plan.warmup - min(marks, plan.warmup) * thin
+                if rest > 0 and not plan.adaptive:  # a length that was asked for
                     self.advance(ensemble, "warm-up", 1, rest)
                 if _doubtfully_hot(ensemble):
                     self.advance(ensemble, "warm-up", SECOND_LOOK * marks, thin)
@@ -152,7 +153,8 @@ class Supervisor:
                     raise
                 ensemble = self._smaller_step(ensemble, "a chain diverged")
                 continue
-            better = self._mended(ensemble) if ensemble.adaptive and ensemble.restart else None
+            mends = plan.adaptive and ensemble.remedies.can_restart
+            better = self._mended(ensemble) if mends else None
             for chain in ensemble.chains:
                 chain.forget()
             if better is None:
@@ -161,7 +163,7 @@ class Supervisor:
 
     def _mended(self, ensemble: Ensemble) -> Ensemble | None:
         """A better ensemble, when the warm-up speaks against this one."""
-        repaired = ensemble.repair() if ensemble.repair else None
+        repaired = ensemble.remedies.repaired()
         if repaired is not None:
             self.notes.append("watched all options (some won that were not watched)")
             return repaired
@@ -175,24 +177,23 @@ class Supervisor:
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
         poor = off > POOR_SHIFT or ratio > POOR_SPREAD
-        if poor and ensemble.movable and self.anchors < 2:
+        if poor and ensemble.remedies.can_move and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")
-            assert ensemble.restart is not None
-            return ensemble.restart(late, False)
+            return ensemble.remedies.around(late)
         return None
 
     def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
         self.restarts += 1
         if self.may_hand_over and self.restarts > self.max_restarts:
             raise DivergenceError(reason)
-        if self.restarts > self.max_restarts or ensemble.restart is None:
+        if self.restarts > self.max_restarts or not ensemble.remedies.can_restart:
             raise DivergenceError(
                 f"{reason} (step halved {self.max_restarts} times): rescale the features, for "
                 "instance with StandardScaler, or choose another sampler"
             )
         self.notes.append(f"step halved ({reason})")
-        return ensemble.restart(None, True)
+        return ensemble.remedies.smaller()
 
     def sample(self, ensemble: Ensemble) -> tuple[Ensemble, Watched, FloatArray]:
         """Make the draws; go on for longer while they do not suffice.
@@ -200,10 +201,10 @@ class Supervisor:
         Chains that agree and only move slowly keep every second draw. Otherwise their first draws
         were still on the way, and all are dropped.
         """
-        thin, made, extension = ensemble.thin, 0, 0
+        thin, made, extension = ensemble.plan.thin, 0, 0
         while True:
-            if ensemble.kept is not None and made == 0:
-                ensemble.kept.reserve(self.n_draws)
+            if ensemble.view.kept is not None and made == 0:
+                ensemble.view.kept.reserve(self.n_draws)
             try:
                 self.advance(ensemble, "sampling", self.n_draws - made, thin)
             except KeyboardInterrupt:
@@ -214,15 +215,16 @@ class Supervisor:
                 if not _may_shrink(ensemble):
                     raise
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
-                thin, made = ensemble.thin, 0
+                thin, made = ensemble.plan.thin, 0
                 continue
             positions, trace = collected(ensemble.chains)
             if not self.interrupted and _may_shrink(ensemble) and _thrown(ensemble, trace):
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain was thrown off"))
-                thin, made = ensemble.thin, 0
+                thin, made = ensemble.plan.thin, 0
                 continue
-            watched = Watched(positions, self.n_jobs, ensemble.raw)
-            if self.interrupted or not ensemble.adaptive or extension == self.max_extensions:
+            watched = Watched(positions, self.n_jobs, ensemble.view.raw)
+            fixed = self.interrupted or not ensemble.plan.adaptive
+            if fixed or extension == self.max_extensions:
                 break
             missing = lacking(watched)
             if not missing:
@@ -230,7 +232,8 @@ class Supervisor:
             extension += 1
             thin *= 2
             self.notes.append(f"draws taken {thin} iterations apart")
-            useful = missing == "draws" and ensemble.draw_weights is None
+            equal = ensemble.account.draw_weights(1, thin) is None
+            useful = missing == "draws" and equal
             for chain in ensemble.chains:
                 if useful:
                     chain.halve()
@@ -243,7 +246,8 @@ class Supervisor:
 
 def _may_shrink(ensemble: Ensemble) -> bool:
     """Whether the step is ours to change."""
-    return ensemble.adaptive and ensemble.restart is not None and not ensemble.step_is_given
+    plan = ensemble.plan
+    return plan.adaptive and ensemble.remedies.can_restart and not plan.step_is_given
 
 
 def _shift(ensemble: Ensemble, trace: FloatArray) -> float:
@@ -251,7 +255,7 @@ def _shift(ensemble: Ensemble, trace: FloatArray) -> float:
 
     It is 0 where there is none, or where the step is not ours to change.
     """
-    diffusion = ensemble.info.get("diffusion")
+    diffusion = ensemble.account.diffusion
     if diffusion is None or not _may_shrink(ensemble):
         return 0.0
     return float(trace[:, trace.shape[1] // 2 :, 1].mean()) / diffusion - 1.0
@@ -267,11 +271,11 @@ def _doubtfully_hot(ensemble: Ensemble) -> bool:
     if not all(chain.draws for chain in ensemble.chains):
         return False
     positions, trace = collected(ensemble.chains)
-    shift = _shift(ensemble, trace)
-    if not shift > MAX_SHIFT:
+    shift, diffusion = _shift(ensemble, trace), ensemble.account.diffusion
+    if diffusion is None or not shift > MAX_SHIFT:
         return False
     marks = positions.shape[0] * (positions.shape[1] - positions.shape[1] // 2)
-    chance = np.sqrt(3.0 / (marks * positions.shape[-1])) / ensemble.info["diffusion"]
+    chance = np.sqrt(3.0 / (marks * positions.shape[-1])) / diffusion
     return bool(shift < MAX_SHIFT + 4.0 * chance)
 
 
@@ -282,7 +286,7 @@ def _thrown(ensemble: Ensemble, trace: FloatArray) -> bool:
     hundreds. The thermostat answers with a friction in which the chain stands still, for as many
     draws as it takes to wear off: chains still agree, and no other check sees it.
     """
-    if ensemble.info.get("diffusion") is None or ensemble.kept is not None:
+    if ensemble.account.diffusion is None or ensemble.view.kept is not None:
         return False
     size = ensemble.chains[0].draws[0].shape[1]
     return bool(trace[..., 0].max() > (1.0 + THROWN / np.sqrt(size)) ** 2)
@@ -295,6 +299,6 @@ def _glance(ensemble: Ensemble, more: Callable[[FloatArray], str] | None) -> str
     seen = f"worst R-hat {rhat(positions[..., few]).max():.3f}  "
     if more is None:
         return seen
-    if ensemble.kept is not None:
-        return f"{seen}{more(ensemble.kept.moments()[0])}  "
+    if ensemble.view.kept is not None:
+        return f"{seen}{more(ensemble.view.kept.moments()[0])}  "
     return f"{seen}{more(ensemble.weights(positions.mean(axis=(0, 1))[None, None])[0, 0])}  "

@@ -23,7 +23,8 @@ from bayesmargin.likelihoods.each_score import SeparateHinge
 from bayesmargin.likelihoods.largest import InterleavedHinge
 from bayesmargin.priors.shared import SharedPart, shared_part
 from bayesmargin.running.chains import TRACE_NAMES, Chain
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.running.ensemble import Account, Chains, Ensemble, KeptDraws, Plan, View
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.sharing import WhitenedBlocks, blocks_of
 from bayesmargin.samplers.wide import TOGETHER, WideChain, WideDraws, weights_by_class
 from bayesmargin.samplers.wide_start import is_wide
@@ -33,6 +34,8 @@ from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import workspace
 
 FAR = 0.25  # deviations, root mean square, by which the mean may be off without a warning
+
+AT_ONCE = Plan(thin=1, warmup=0, adaptive=False)
 
 
 @dataclass(frozen=True)
@@ -91,20 +94,15 @@ def _whitened(problem: Problem, generators: Sequence[np.random.Generator]) -> En
         for rng in generators[:-1]
     ]
 
-    def drawn() -> FloatArray:
-        return np.stack([np.concatenate(chain.draws) for chain in chains])
-
+    directions = None if blocks is None else blocks.n_directions
     return Ensemble(
-        chains=chains,
-        weights=prepared.weights,
-        thin=1,
-        warmup=0,
-        adaptive=False,
+        Chains(chains),
+        AT_ONCE,
+        View(of=prepared, shared=shared, n_directions=directions),
+        account=_Measured(
+            chains, None, generators[-1], tied=blocks is not None, target=prepared.target
+        ),
         info=_info(prepared, anchor.iterations),
-        target=prepared.target,
-        facts=_measured(prepared, drawn, generators[-1], tied=blocks is not None),
-        complete=None if shared is None else shared.redrawn,
-        n_directions=None if blocks is None else blocks.n_directions,
     )
 
 
@@ -134,15 +132,11 @@ def _wide(problem: Problem, generators: Sequence[np.random.Generator]) -> Ensemb
         chains.append(chain)
     kept = WideDraws(chains, prepared.coordinates, n_blocks)
     return Ensemble(
-        chains=chains,
-        weights=kept.weights,
-        thin=1,
-        warmup=0,
-        adaptive=False,
+        Chains(chains),
+        AT_ONCE,
+        View(of=kept, kept=kept),
+        account=_Measured(chains, kept, generators[-1], tied=joint, target=prepared.target),
         info=_info(prepared, anchor.passes),
-        target=prepared.target,
-        facts=_measured(prepared, lambda: kept.checked()[0], generators[-1], tied=joint),
-        kept=kept,
     )
 
 
@@ -176,20 +170,29 @@ def _info(prepared: PreparedTarget, passes: int) -> dict[str, object]:
     }
 
 
-def _measured(
-    prepared: PreparedTarget, drawn: Callable[[], FloatArray], rng: np.random.Generator, tied: bool
-) -> Callable[[FloatArray], dict[str, Any]]:
+@dataclass(frozen=True)
+class _Measured(Account):
     """How far the Gaussian is from the posterior; coordinates that are ``tied`` have no weights."""
-    target = prepared.target
 
-    def facts(trace: FloatArray) -> dict[str, Any]:
-        draws = drawn()
+    chains: Sequence[Any]
+    kept: KeptDraws | None
+    rng: np.random.Generator
+    tied: bool
+
+    def _draws(self) -> FloatArray:
+        if self.kept is not None:
+            return self.kept.checked()[0]
+        return np.stack([np.concatenate(chain.draws) for chain in self.chains])
+
+    def facts(self, trace: FloatArray) -> dict[str, Any]:
+        target, draws = self.target, self._draws()
+        assert target is not None
         count = affordable(target, draws.shape[0] * draws.shape[1])
         chosen = spread_draws(draws, count)
         work = workspace(target, ROW_TYPE)
-        found = gaps(chosen, full_gradients(target, chosen, work, rng))
+        found = gaps(chosen, full_gradients(target, chosen, work, self.rng))
         result: dict[str, Any] = dict(found._asdict())
-        if not tied:
+        if not self.tied:
             energy = np.empty(count)
             energies(target, chosen, work, energy)
             result["pareto_k"] = pareto_k(0.5 * np.square(chosen).sum(axis=1) - energy)
@@ -201,5 +204,3 @@ def _measured(
                 stacklevel=6,
             )
         return result
-
-    return facts

@@ -24,7 +24,8 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.moments import GaussianBelief, Prior
 from bayesmargin.rows.blocks import as_dense
 from bayesmargin.running.chains import TRACE_NAMES, Recorded
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.running.ensemble import Account, Chains, Ensemble, Plan, View
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.targets.problem import Problem
 
 FORMS = ("auto", "joint", "wide", "coordinate")
@@ -249,13 +250,16 @@ class AugmentationGibbs(Sampler):
             "arithmetic": target.blocks.values.dtype.name,
         }
         return Ensemble(
-            chains=chains,
-            weights=lambda positions: positions,
-            thin=self.thin or 1,
-            warmup=WARMUP if self.burn_in is None else self.burn_in,
-            adaptive=self.thin is None and self.burn_in is None,
+            Chains(chains),
+            Plan(
+                thin=self.thin or 1,
+                warmup=WARMUP if self.burn_in is None else self.burn_in,
+                adaptive=self.thin is None and self.burn_in is None,
+            ),
+            View(raw=True),
+            account=Account(
+                target=complete_target(problem).target if checked else None,
+                exact=form != "frozen",
+            ),
             info=info,
-            target=complete_target(problem).target if checked else None,
-            exact=form != "frozen",
-            raw=True,
         )

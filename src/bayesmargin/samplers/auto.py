@@ -1,11 +1,12 @@
 """The default: the thermostat, and exact Hamiltonian Monte Carlo where it does not do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.running.ensemble import Ensemble
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.hamiltonian import SubgradientHMC
 from bayesmargin.samplers.stochastic import TRAJECTORY
 from bayesmargin.samplers.thermostat import SSGNHT
@@ -37,9 +38,9 @@ class Auto(Sampler):
         ensemble = SSGNHT(integrator="badodab").start(problem, generators)
         if not is_wide(problem):
             exact = SubgradientHMC(
-                crossing=ensemble.slow or kinks_are_sharp(ensemble, problem.n_weights)
+                crossing=ensemble.plan.slow or kinks_are_sharp(ensemble, problem.n_weights)
             )
-            ensemble.fallback = lambda: exact.start(problem, generators)
+            ensemble.remedies = replace(ensemble.remedies, fallback=exact)
         return ensemble
 
 

@@ -27,7 +27,8 @@ from bayesmargin.foundation.arguments import (
 )
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import Chain, collected, run_chains
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.running.ensemble import Account, Chains, Ensemble, Plan, Remedies, View
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.mass import given_mass, mass_factor
 from bayesmargin.samplers.stochastic import around
 from bayesmargin.targets.problem import Problem
@@ -114,16 +115,16 @@ class HamiltonianSampler(Sampler):
                     f"mass has {len(factor)} rows and the problem has {size} weights (intercepts "
                     "and classes included)"
                 )
-            return self._place(problem, generators, unit_anchor(factor), None)
+            return self.place(problem, generators, unit_anchor(factor), None)
         if self.mass == "anchor":
             anchor = fit_anchor(problem, generators[-1])
-            return self._place(problem, generators, anchor, None, within=WATCHED)
+            return self.place(problem, generators, anchor, None, within=WATCHED)
         factor = np.eye(size) if self.mass == "dense" else np.ones(size)
         anchor, starts = unit_anchor(factor), None
         if self.mass != "identity":
             for length in WINDOWS:
                 anchor, starts = self._learn_mass(problem, generators, anchor, starts, length)
-        return self._place(problem, generators, anchor, starts)
+        return self.place(problem, generators, anchor, starts)
 
     def _learn_mass(
         self,
@@ -172,7 +173,7 @@ class HamiltonianSampler(Sampler):
             chains.append(TunedChain(dynamics, target, state, work, rng))
         return chains
 
-    def _place(
+    def place(
         self,
         problem: Problem,
         generators: Sequence[np.random.Generator],
@@ -186,41 +187,65 @@ class HamiltonianSampler(Sampler):
             within = min(WATCHED, lag_to_watch(prepared.target, MISSED))
         chains = self._chains(prepared, generators, starts, within, tune=self.step is None)
 
-        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            if positions is None:
-                return self._place(problem, generators, anchor, None, within)
-            moved = around(anchor, prepared, positions)
-            return self._place(problem, generators, moved, None, within=None)
-
-        def repair() -> Ensemble | None:
-            made, missed = np.sum([chain.state.clock[[0, 3]] for chain in chains], axis=0)
-            if missed <= TOLERATED_MISSES * made:
-                return None
-            return self._place(problem, generators, anchor, None)
-
-        def facts(trace: FloatArray) -> dict[str, Any]:
-            return {
-                "acceptance": float(trace[..., 1].mean()),
-                "step": float(np.mean([step_of(chain) for chain in chains])),
-                "divergent_trajectories": int(sum(chain.state.clock[1] for chain in chains)),
-            }
-
+        anchored = isinstance(self.mass, str) and self.mass == "anchor"
+        again = _Again(self, problem, generators, anchor, prepared, within, chains)
         return Ensemble(
-            chains=chains,
-            weights=prepared.weights,
-            thin=self.thin or self.proposed_thin(problem.n_weights),
-            warmup=WARMUP if self.burn_in is None else self.burn_in,
-            adaptive=self.thin is None and self.burn_in is None,
+            Chains(chains),
+            Plan(
+                thin=self.thin or self.proposed_thin(problem.n_weights),
+                warmup=WARMUP if self.burn_in is None else self.burn_in,
+                adaptive=self.thin is None and self.burn_in is None,
+            ),
+            View(
+                of=prepared,
+                raw=not isinstance(self.mass, str) or self.mass in ("diagonal", "identity"),
+            ),
+            again if anchored else Remedies(),
+            _Accepted(chains, target=prepared.target, exact=True),
             info={
                 "sampler": type(self).__name__,
                 "mass": self.mass if isinstance(self.mass, str) else "given",
                 "rows_in_reach": prepared.n_rows_used,
                 "anchor_passes": anchor.iterations,
             },
-            target=prepared.target,
-            facts=facts,
-            restart=restart if isinstance(self.mass, str) and self.mass == "anchor" else None,
-            repair=None if np.isinf(within) else repair,
-            exact=True,
-            raw=not isinstance(self.mass, str) or self.mass in ("diagonal", "identity"),
         )
+
+
+@dataclass(frozen=True)
+class _Again(Remedies):
+    sampler: HamiltonianSampler
+    problem: Problem
+    generators: Sequence[np.random.Generator]
+    anchor: GaussianAnchor
+    prepared: PreparedTarget
+    within: float
+    chains: Sequence[TunedChain]
+
+    can_restart = can_move = True
+
+    def around(self, positions: FloatArray) -> Ensemble:
+        moved = around(self.anchor, self.prepared, positions)
+        return self.sampler.place(self.problem, self.generators, moved, None, within=None)
+
+    def smaller(self) -> Ensemble:
+        return self.sampler.place(self.problem, self.generators, self.anchor, None, self.within)
+
+    def repaired(self) -> Ensemble | None:
+        if np.isinf(self.within):
+            return None
+        made, missed = np.sum([chain.state.clock[[0, 3]] for chain in self.chains], axis=0)
+        if missed <= TOLERATED_MISSES * made:
+            return None
+        return self.sampler.place(self.problem, self.generators, self.anchor, None)
+
+
+@dataclass(frozen=True)
+class _Accepted(Account):
+    chains: Sequence[TunedChain]
+
+    def facts(self, trace: FloatArray) -> dict[str, Any]:
+        return {
+            "acceptance": float(trace[..., 1].mean()),
+            "step": float(np.mean([step_of(chain) for chain in self.chains])),
+            "divergent_trajectories": int(sum(chain.state.clock[1] for chain in self.chains)),
+        }

@@ -1,6 +1,6 @@
 """Settings of SSGLD."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,18 +122,14 @@ class SSGLD(StochasticSampler):
         return float(step_sizes(self._schedule(step), times)[0])
 
     def draw_weights(
-        self, step: float, chains: Sequence[Any]
-    ) -> Callable[[int, int], FloatArray] | None:
+        self, step: float, chains: Sequence[Any], n_draws: int, thin: int
+    ) -> FloatArray | None:
         """Squares of the steps at which the draws were made, for decaying steps."""
         if self.schedule == "constant":
             return None
-
-        def weights(n_draws: int, thin: int) -> FloatArray:
-            last = _iterations(chains[0])
-            times = last - thin * np.arange(n_draws)[::-1]
-            return step_sizes(self._schedule(step), times) ** 2
-
-        return weights
+        last = _iterations(chains[0])
+        times = last - thin * np.arange(n_draws)[::-1]
+        return step_sizes(self._schedule(step), times) ** 2
 
     def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Langevin:
         """Compiled dynamics for a given step; gradient noise is small beside what it injects."""

@@ -18,7 +18,7 @@ from bayesmargin.dynamics.steps import Constant
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows.layout import SparseRows
-from bayesmargin.samplers.base import Ensemble
+from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.wide import Advance, WideChain, description, unscaled, wide_ensemble
 from bayesmargin.samplers.wide_watch import watch

@@ -22,7 +22,8 @@ from bayesmargin.foundation.arguments import (
 )
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import Chain
-from bayesmargin.samplers.base import Ensemble, Sampler
+from bayesmargin.running.ensemble import Account, Chains, Ensemble, Plan, Remedies, View
+from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.stochastic import around
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import workspace
@@ -83,7 +84,7 @@ class AusterityMetropolis(Sampler):
         require_finite(problem)
         whiten = self.preconditioner == "hessian"
         anchor = fit_anchor(problem, generators[-1]) if whiten else None
-        return self._place(problem, generators, anchor)
+        return self.place(problem, generators, anchor)
 
     def _prepare(
         self, problem: Problem, anchor: GaussianAnchor | None, rng: np.random.Generator
@@ -101,12 +102,13 @@ class AusterityMetropolis(Sampler):
             row_type=np.float64,
         )
 
-    def _place(
+    def place(
         self,
         problem: Problem,
         generators: Sequence[np.random.Generator],
         anchor: GaussianAnchor | None,
     ) -> Ensemble:
+        """Chains around an anchor, or in the coordinates of the weights."""
         prepared = self._prepare(problem, anchor, generators[-1])
         size, n_rows = problem.n_weights, problem.source.n_rows
         batch = min(self.batch_size, n_rows)
@@ -121,28 +123,42 @@ class AusterityMetropolis(Sampler):
             work = workspace(prepared.target, np.float64)
             chains.append(Chain(dynamics, prepared.target, state, work, rng))
 
-        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            assert anchor is not None
-            moved = anchor if positions is None else around(anchor, prepared, positions)
-            return self._place(problem, generators, moved)
-
-        def facts(trace: FloatArray) -> dict[str, Any]:
-            return {
-                "acceptance": float(trace[..., 1].mean()),
-                "rows_read": float(trace[..., 0].mean()),
-            }
-
         pace = max(1, round(1.5 * size * (OPTIMAL_SCALE / scale / np.sqrt(size)) ** 2))
         return Ensemble(
-            chains=chains,
-            weights=prepared.weights,
-            thin=self.thin or pace,
-            warmup=50 * pace if self.burn_in is None else self.burn_in,
-            adaptive=self.thin is None and self.burn_in is None,
+            Chains(chains),
+            Plan(
+                thin=self.thin or pace,
+                warmup=50 * pace if self.burn_in is None else self.burn_in,
+                adaptive=self.thin is None and self.burn_in is None,
+            ),
+            View(of=prepared, raw=anchor is None),
+            _Again(self, problem, generators, anchor, prepared) if anchor else Remedies(),
+            _Walked(target=prepared.target, exact=self.epsilon == 0.0),
             info={"sampler": type(self).__name__, "step": float(scale), "epsilon": self.epsilon},
-            target=prepared.target,
-            facts=facts,
-            restart=restart if anchor else None,
-            exact=self.epsilon == 0.0,
-            raw=anchor is None,
         )
+
+
+@dataclass(frozen=True)
+class _Again(Remedies):
+    sampler: AusterityMetropolis
+    problem: Problem
+    generators: Sequence[np.random.Generator]
+    anchor: GaussianAnchor
+    prepared: PreparedTarget
+
+    can_restart = can_move = True
+
+    def around(self, positions: FloatArray) -> Ensemble:
+        moved = around(self.anchor, self.prepared, positions)
+        return self.sampler.place(self.problem, self.generators, moved)
+
+    def smaller(self) -> Ensemble:
+        return self.sampler.place(self.problem, self.generators, self.anchor)
+
+
+class _Walked(Account):
+    def facts(self, trace: FloatArray) -> dict[str, Any]:
+        return {
+            "acceptance": float(trace[..., 1].mean()),
+            "rows_read": float(trace[..., 0].mean()),
+        }

@@ -1,6 +1,6 @@
 """What users set of a stochastic subgradient sampler, and what it knows of its own dynamics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,8 +126,8 @@ class StochasticSettings(Sampler):
         return mean_scale(scaling, [chain.state.moment for chain in chains])
 
     def draw_weights(
-        self, step: float, chains: Sequence[Any]
-    ) -> Callable[[int, int], FloatArray] | None:
+        self, step: float, chains: Sequence[Any], n_draws: int, thin: int
+    ) -> FloatArray | None:
         """Weights of draws made at unequal steps, from their number and spacing."""
         return None
 

@@ -36,8 +36,9 @@ from bayesmargin.likelihoods.largest import MulticlassHinge
 from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
+from bayesmargin.running.ensemble import Chains, Ensemble, Plan, Remedies, View
 from bayesmargin.running.side_by_side import ChainInCompany
-from bayesmargin.samplers.base import Ensemble
+from bayesmargin.samplers.account import StochasticAccount
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import (
     SharedChain,
@@ -73,12 +74,12 @@ class StochasticSampler(StochasticSettings):
         if is_wide(problem):
             return start_wide(self, problem, generators)
         if not self.control_variates and self.preconditioner != "hessian":
-            return self._place(problem, generators, None, 1.0)
+            return self.place(problem, generators, None, 1.0)
         anchor = fit_close_anchor(problem, generators[-1])
         if self.preconditioner == "hessian":
             shared = shared_part(problem.prior, problem.n_blocks)
             anchor = without_shared_part(anchor, shared)
-        return self._place(problem, generators, anchor, 1.0)
+        return self.place(problem, generators, anchor, 1.0)
 
     @property
     def _reads_all(self) -> bool:
@@ -154,13 +155,14 @@ class StochasticSampler(StochasticSettings):
         cheaper = CHEAPER if problem.is_binary else CHEAPER_CLASSES
         return whole if whole.index.size <= cheaper * taken else None
 
-    def _place(
+    def place(
         self,
         problem: Problem,
         generators: Sequence[np.random.Generator],
         anchor: GaussianAnchor | None,
         shrink: float,
     ) -> Ensemble:
+        """Chains around an anchor, with ``shrink`` times the step that suits them."""
         prepared, step, kinks, whole = self._prepare(problem, anchor, shrink, generators[-1])
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
@@ -187,32 +189,31 @@ class StochasticSampler(StochasticSettings):
             chains.append(chain_of(parts, blocks, whole))
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
-        def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-            moved = anchor
-            if positions is not None and anchor is not None:
-                moved = around(anchor, prepared, positions)
-            return self._place(problem, generators, moved, 0.5 * shrink if smaller else shrink)
-
-        def temperature(noise: float, trace: FloatArray) -> float:
-            last = self.last_step(step, chains)
-            found = self.temperature(last, noise * self.mean_scale(chains), trace, known)
-            return found * (1.0 + step_error())
-
-        def step_error() -> float:
-            whitened = self.preconditioner == "hessian"
-            return self.step_error(self.last_step(step, chains)) if whitened else 0.0
-
+        whitened = self.preconditioner == "hessian"
         batch_size = int(prepared.target.strata.take.sum())
         spacing, settling = (CLOSER, SHORTER) if whole else (0.5, 50)
         usual, closer = max(1, round(spacing * pace)), 0
         if whole and batch_size * problem.n_weights > DEAR:
             closer = math.ceil(math.log2(usual)) + MORE
         return Ensemble(
-            chains=chains,
-            weights=prepared.weights,
-            thin=self.thin or (1 if closer else usual),
-            warmup=self.burn_in if self.burn_in is not None else max(50, round(settling * pace)),
-            adaptive=self.thin is None and self.burn_in is None,
+            Chains(chains),
+            Plan(
+                thin=self.thin or (1 if closer else usual),
+                warmup=max(50, round(settling * pace)) if self.burn_in is None else self.burn_in,
+                adaptive=self.thin is None and self.burn_in is None,
+                step_is_given=self.step is not None,
+                closer=closer,
+                slow=2 * batch_size > prepared.n_rows_used
+                and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
+            ),
+            View(
+                of=prepared,
+                shared=shared,
+                n_directions=None if blocks is None else blocks.n_directions,
+                raw=not whitened,
+            ),
+            _Again(self, problem, generators, anchor, prepared, shrink) if whitened else Remedies(),
+            _Beside(self, step, chains, known, whitened, target=prepared.target),
             info={
                 "sampler": type(self).__name__,
                 "step": step,
@@ -223,19 +224,6 @@ class StochasticSampler(StochasticSettings):
                 "anchor_passes": anchor.iterations if anchor else 0,
                 **kinks,
             },
-            target=prepared.target,
-            temperature=temperature,
-            facts=lambda trace: beside_anchor(chains) if known is not None else {},
-            step_error=step_error,
-            draw_weights=self.draw_weights(step, chains),
-            complete=None if shared is None else shared.redrawn,
-            n_directions=None if blocks is None else blocks.n_directions,
-            restart=restart if self.preconditioner == "hessian" else None,
-            step_is_given=self.step is not None,
-            slow=2 * batch_size > prepared.n_rows_used
-            and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
-            closer=closer,
-            raw=self.preconditioner != "hessian",
         )
 
 
@@ -258,6 +246,33 @@ def beside_anchor(chains: Sequence[Chain]) -> dict[str, float]:
         "anchor_mean_off": float(np.sqrt(np.mean(mean**2))),
         "anchor_variance_ratio": float(square),
     }
+
+
+@dataclass(frozen=True)
+class _Again(Remedies):
+    sampler: StochasticSampler
+    problem: Problem
+    generators: Sequence[np.random.Generator]
+    anchor: GaussianAnchor | None
+    prepared: PreparedTarget
+    shrink: float
+
+    can_restart = can_move = True
+
+    def around(self, positions: FloatArray) -> Ensemble:
+        moved = self.anchor
+        if moved is not None:
+            moved = around(moved, self.prepared, positions)
+        return self.sampler.place(self.problem, self.generators, moved, self.shrink)
+
+    def smaller(self) -> Ensemble:
+        less = 0.5 * self.shrink
+        return self.sampler.place(self.problem, self.generators, self.anchor, less)
+
+
+class _Beside(StochasticAccount):
+    def facts(self, trace: FloatArray) -> dict[str, Any]:
+        return {} if self.known is None else beside_anchor(self.chains)
 
 
 def around(

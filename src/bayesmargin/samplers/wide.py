@@ -19,7 +19,8 @@ from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.storage import DrawStore, Moments
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import TRACE_NAMES, Recorded, equally_weighted, record
-from bayesmargin.samplers.base import Ensemble
+from bayesmargin.running.ensemble import Chains, Ensemble, Plan, Remedies, View
+from bayesmargin.samplers.account import StochasticAccount
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import CommonPart
 from bayesmargin.samplers.wide_watch import Watch
@@ -231,6 +232,20 @@ def description(
     }
 
 
+@dataclass(frozen=True)
+class SmallerSteps(Remedies):
+    """Chains that can begin again with half the step, where they are."""
+
+    place: Callable[[float], Ensemble]
+    step: float
+
+    can_restart = True
+
+    def smaller(self) -> Ensemble:
+        """Begin again with a smaller step."""
+        return self.place(0.5 * self.step)
+
+
 def wide_ensemble(
     sampler: StochasticSettings,
     prepared: PreparedTarget,
@@ -255,24 +270,16 @@ def wide_ensemble(
     whitened = sampler.preconditioner == "hessian"
     pace = sampler.relaxation(step) if whitened else 10.0
     draws = WideDraws(chains, prepared.coordinates, n_blocks)
-
-    def restart(positions: FloatArray | None, smaller: bool) -> Ensemble:
-        return place(0.5 * step if smaller else step)
-
     return Ensemble(
-        chains=chains,
-        weights=draws.weights,
-        thin=sampler.thin or max(1, round(spacing * pace)),
-        warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
-        adaptive=sampler.thin is None and sampler.burn_in is None,
-        info=info,
-        target=prepared.target,
-        temperature=lambda noise, trace: sampler.temperature(
-            sampler.last_step(step, chains), noise * sampler.mean_scale(chains), trace
+        Chains(chains),
+        Plan(
+            thin=sampler.thin or max(1, round(spacing * pace)),
+            warmup=sampler.burn_in if sampler.burn_in is not None else round(15 * pace),
+            adaptive=sampler.thin is None and sampler.burn_in is None,
+            step_is_given=sampler.step is not None,
         ),
-        draw_weights=sampler.draw_weights(step, chains),
-        restart=restart if whitened else None,
-        step_is_given=sampler.step is not None,
-        movable=False,
-        kept=draws,
+        View(of=draws, kept=draws),
+        SmallerSteps(place, step) if whitened else Remedies(),
+        StochasticAccount(sampler, step, chains, whitened=False, target=prepared.target),
+        info=info,
     )

@@ -20,7 +20,7 @@ from bayesmargin.likelihoods.each_score import SeparateHinge
 from bayesmargin.likelihoods.largest import InterleavedHinge
 from bayesmargin.rows.source import DenseSource
 from bayesmargin.rows.sparse import DENSE_COLUMNS
-from bayesmargin.samplers.base import Ensemble
+from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.samplers.lazy_start import start_lazy, wants_lazy
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import common_part
