@@ -1,6 +1,5 @@
 """Rounds of draws of all chains in one call of the device, and what is watched of them."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -66,7 +65,7 @@ class Interval(NamedTuple):
     before: Any
 
 
-@partial(program, static_argnames=("layout", "room", "places"))
+@program(static_argnames=("layout", "room", "places"))
 def record(
     dynamics: Any,
     target: Any,

@@ -1,6 +1,5 @@
 """Descent to the mode of a smoothed energy: one pass over the rows a step, and the metric of it."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +15,7 @@ from bayesmargin.engines.target import Layout, over_tiles
 FEW_COLUMNS = 1500  # up to which eigenvectors are found on the host, in double precision
 
 
-@partial(program, static_argnames="layout")
+@program(static_argnames="layout")
 def second_moment(rows: Any, cost: Any, layout: Layout) -> Any:
     """Moment of the rows, by their costs."""
 
@@ -90,7 +89,7 @@ class Stride(NamedTuple):
     precision: Any
 
 
-@partial(program, static_argnames="layout")
+@program(static_argnames="layout")
 def stride(
     facts: tuple[Any, Any, Any, Any, Any],
     place: Any,

@@ -1,6 +1,5 @@
 """Draws that were kept of all chains of a device: weights, their moments, and checks of them."""
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -103,6 +102,6 @@ def _located(target: Any, basis: Any, table: Any) -> Any:
     return (rotated - target.centre) / target.scale
 
 
-@partial(program, static_argnames="layout")
+@program(static_argnames="layout")
 def _gradients_at(target: Any, layout: Any, groups: Any) -> Any:
     return jax.lax.map(lambda position: full_gradient(target, layout, position), groups)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from bayesmargin.engines.choosing import HEADS
 from bayesmargin.engines.families import BinaryHinges, LargestHinges, SeparateHinges
 from bayesmargin.engines.priors import Gaussian, Laplace
 from bayesmargin.engines.programs import program
@@ -22,6 +22,7 @@ from bayesmargin.targets.problem import Problem
 PIECE = 1 << 26  # numbers of the rows that travel to the device together
 STREAMED = 1 << 24  # numbers of a tile of rows that stay with the host
 SMALLEST_TILE = 64
+MANY_ROWS = 300_000  # from which sums of narrow rows are slow in the library of the vendor
 EVENLY = 8  # divides the number of tiles
 SCORES = {"cpu": 1 << 21, "gpu": 1 << 26}  # of a tile, all chains together
 
@@ -134,6 +135,7 @@ def layout_for(problem: Problem, n_chains: int, streamed: bool = False) -> Layou
         contrasts=problem.n_blocks > 1
         and not problem.separate
         and isinstance(problem.prior, GaussianBelief),
+        vendor=min(problem.n_blocks, problem.source.n_columns) >= HEADS or n_rows < MANY_ROWS,
     )
 
 
@@ -155,7 +157,7 @@ def _family(problem: Problem, order: Any, size: int) -> Any:
     return _kind(problem)(_filled(facts[order].astype(dtype), size), margin)
 
 
-@partial(program, donate_argnums=0)
+@program(donate_argnums=0)
 def _put(rows: Any, piece: Any, place: Any) -> Any:
     """Rows with a piece of them at its places; those beyond the last row are dropped."""
     return rows.at[place].set(piece.astype(rows.dtype), mode="drop", unique_indices=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import jax
@@ -29,7 +28,7 @@ WORTH = 3  # times fewer rows than all that a batch must read to be worth its no
 PLACES = 4  # positions at which noise is measured
 
 
-@partial(program, static_argnames="layout")
+@program(static_argnames="layout")
 def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
     """Variance, mean over directions, of the gradient estimated from one tile at random."""
     positions = without_common(target, layout, positions)

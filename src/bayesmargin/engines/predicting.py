@@ -5,7 +5,6 @@ Draws that were there for the last rows are kept for the next ones, while they l
 
 import weakref
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -58,7 +57,7 @@ def _squares(rows: Any, away: Away, leader: Any, share: Any) -> Any:
     return share * jax.lax.fori_loop(0, count, add, start)
 
 
-@partial(program, donate_argnums=(0, 1))
+@program(donate_argnums=(0, 1))
 def _centred(coef: Any, intercept: Any) -> Away:
     """Draws less their mean, in the place of the draws."""
     return Away(coef - coef.mean(axis=0), intercept - intercept.mean(axis=0))

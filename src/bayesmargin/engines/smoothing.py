@@ -4,7 +4,6 @@ A kink in a score that is known up to a standard deviation is a curvature there.
 rows are the metric of a posterior, and tell how far it is from smooth.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -107,7 +106,7 @@ def kinks_at(target: Target, variance: Any, layout: Layout) -> Kinks:
     return over_tiles(layout, body, start)
 
 
-@partial(program, static_argnames="layout")
+@program(static_argnames="layout")
 def stiffness(target: Target, layout: Layout, start: Any) -> Any:
     """Largest curvature of the smoothed energy in the coordinates of positions."""
     variance = jnp.square(target.scale).mean(axis=0)

@@ -43,6 +43,8 @@ class Layout:
         Rows of a gradient estimate, a whole number of which make all rows; 0 stands for all rows.
     contrasts : bool
         Whether the classes share a hinge, so that only differences between them are sampled.
+    vendor : bool
+        Whether products of matrices come from the library of a GPU's vendor.
     split : bool
         Whether weights meet rows of bfloat16 in two parts, so that their rounding is as that of
         single precision.
@@ -52,6 +54,7 @@ class Layout:
     n_tiles: int
     batch: int = 0
     contrasts: bool = False
+    vendor: bool = True
     split: bool = False
 
     @property
@@ -207,7 +210,7 @@ def batch_change(target: Target, layout: Layout, weights: Any, first: Any) -> An
     return layout.n_batches * target.unit * pulled(rows, scaled)[0]
 
 
-@partial(program, static_argnames="layout")
+@program(static_argnames="layout")
 def with_reference(target: Target, layout: Layout) -> Target:
     """The target with options, losses and gradient of the hinges at its centre."""
     clean = target._replace(base=jnp.zeros_like(target.base))

@@ -15,7 +15,6 @@ classes nothing is lost, and the posterior is white.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -127,7 +126,7 @@ class Whitened:
     passes: int
 
 
-@partial(program, static_argnames="layout", donate_argnums=0)
+@program(static_argnames="layout", donate_argnums=0)
 def _placed(
     rows: Any,
     family: Any,
