@@ -8,12 +8,13 @@ Means may differ by 0.05 posterior standard deviations (root mean square) beyond
 error of both, variances by 3% on average; rows in bfloat16 may cost no more. Of several classes the
 contrasts are compared: what all classes share has a known law. JAX takes a GPU where it finds one.
 The drawn rows (``clusters``) alone are kept in a file of their own; ``few clusters`` are a quick
-look at the program. Fits that would begin after ``--seconds`` are left out, and told.
+look at the program. Fits that would begin after ``--seconds`` are left out, and told; what was
+measured before Ctrl-C is kept.
 """
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -56,9 +57,9 @@ def drawn(n_rows: int, n_features: int, n_classes: int) -> tuple[np.ndarray, np.
 
 SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "wine": lambda: load_wine(return_X_y=True),
-    "pendigits": lambda: fetch_pendigits(return_X_y=True),
     "higgs": lambda: fetch_higgs(return_X_y=True),
     "ijcnn1": lambda: fetch_ijcnn1(return_X_y=True),
+    "pendigits": lambda: fetch_pendigits(return_X_y=True),
     "clusters": lambda: drawn(20_000, 64, 100),
     "few clusters": lambda: drawn(500, 8, 6),
 }
@@ -75,13 +76,13 @@ def fitted(X: Any, y: Any, **settings: Any) -> tuple[BayesianLinearSVC, float]:
     return model, time.perf_counter() - began
 
 
-def measure(name: str, n_draws: int, until: float) -> list[tuple[Any, ...]]:
-    """Rows of the table for one set."""
+def measure(name: str, n_draws: int, until: float) -> Iterator[tuple[Any, ...]]:
+    """Rows of the table for one set, as they come."""
     X, y = dense(*SETS[name]())
     X = StandardScaler().fit_transform(X)
     classes = len(np.unique(y))
     scale = "auto" if classes > 10 else 1.0
-    rows, truth = [], None
+    truth = None
     for kind in ("numba", *KINDS):
         if time.perf_counter() - BEGAN > until:
             print(f"{name}, {kind}: left out, it is late", flush=True)
@@ -99,8 +100,7 @@ def measure(name: str, n_draws: int, until: float) -> list[tuple[Any, ...]]:
             float(found.min_bulk_ess), float(found.max_rhat), seconds, bool(law.met),
         )  # fmt: skip
         print(dict(zip(HEADER, row, strict=True)), flush=True)
-        rows.append(row)
-    return rows
+        yield row
 
 
 def main() -> None:
@@ -117,9 +117,13 @@ def main() -> None:
     rows: list[tuple[Any, ...]] = []
     for name in asked:
         try:
-            rows += measure(name, given.draws, given.seconds)
+            for row in measure(name, given.draws, given.seconds):
+                rows.append(row)
         except DataNotFoundError as error:
             print(f"{name}: {error}", flush=True)
+        except KeyboardInterrupt:
+            print(f"{name}: stopped here", flush=True)
+            break
     bounds = [
         {
             "bound": f"{row[0]}, {row[4]}: means within {MEANS} sd, variances within {VARIANCES}",
