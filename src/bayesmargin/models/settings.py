@@ -65,7 +65,9 @@ def check_linear_settings(estimator: Any) -> Sampler:
     """Check the parameters of a linear estimator and return its sampler."""
     require_flag("fit_intercept", estimator.fit_intercept)
     require_verbosity(estimator.verbose)
-    require_given(C=estimator.C, margin=estimator.margin)
+    if not (isinstance(estimator.C, str) and estimator.C == "auto"):
+        require_given(C=estimator.C)
+    require_given(margin=estimator.margin)
     _require_scale(estimator.prior_scale)
     require_choice("prior", estimator.prior, ("gaussian", "laplace"))
     require_choice("multi_class", estimator.multi_class, ("crammer_singer", "ovr"))

@@ -27,7 +27,6 @@ ROWS = 2000  # that decide, at most
 FEATURES, LEAST = 200, 50  # of a candidate, fewer the more classes there are, and no fewer than
 MOST, TOGETHER = 400, 1600  # features of a model, and of all of its scores together
 SIZES = (25, 50, 100, 200, 400)  # numbers of features that are compared
-ENOUGH, HARDLY = 0.005, 0.25  # of the least loss, and of its error, that fewer features may lose
 STEPS = {"C": (10.0, 0.1, 100.0, 0.01), "gamma": (4.0, 0.25, 16.0, 0.0625)}
 
 
@@ -105,10 +104,7 @@ class Question:
             counts = [*(count for count in SIZES if count < most), most]
             tried = [losses(found["C"], found["gamma"], count, most) for count in counts]
             sizes = profile_of(["n_components"], [(float(n),) for n in counts], tried, part.weight)
-            least = sizes.loss.min()
-            lost = sizes.loss - least
-            near = lost <= np.maximum(ENOUGH * least, HARDLY * sizes.behind)
-            wanted = int(sizes.values[near, 0].min())
+            wanted = int(sizes.best["n_components"])
         return Choice(found["C"], found["gamma"], wanted, profile, sizes)
 
 

@@ -41,6 +41,7 @@ Candidate = tuple[float, ...]
 
 CERTAIN = 1e-12  # probability below which a log loss is not counted any higher
 MOST_OWN = 1.0 - 1e-9  # of the precision of its score that a row may have brought itself
+ENOUGH, HARDLY = 0.003, 0.1  # of the least loss, and of the error, that are hardly a loss
 FLAT = 1.0  # standard errors within which a candidate is as good as the best
 
 
@@ -66,8 +67,14 @@ class Profile:
 
     @property
     def best(self) -> dict[str, float]:
-        """The candidate of the least loss."""
-        found = self.values[int(np.argmin(self.loss))]
+        """The candidate nearest to the first, on a scale of logarithms, that hardly loses anything.
+
+        Where nothing is gained by a far one, the first is a better guess.
+        """
+        lost = self.loss - self.loss.min()
+        near = lost <= np.maximum(ENOUGH * self.loss.min(), HARDLY * self.behind)
+        away = np.abs(np.log(self.values / self.values[0])).sum(axis=1)
+        found = self.values[int(np.argmin(np.where(near, away, np.inf)))]
         return dict(zip(self.names, map(float, found), strict=True))
 
     def flat(self) -> dict[str, tuple[float, float]]:

@@ -35,8 +35,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
 
     Parameters
     ----------
-    C : float
-        Weight of the hinge, as in scikit-learn.
+    C : float or "auto"
+        Weight of the hinge, as in scikit-learn. "auto" chooses it by the log loss of training rows
+        that are left out by computation: a Gaussian fit a candidate, no refits.
     margin : float
         Margin :math:`\ell` that a score should reach.
     prior : {"gaussian", "laplace"}
@@ -85,8 +86,10 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
         Posterior means; with more than two classes a row for each class.
     posterior_ : Posterior
         Draws ``coef`` and ``intercept``.
-    prior_scale_ : float
-        The scale of the prior that was used.
+    C_, prior_scale_ : float
+        The cost and the scale of the prior that were used.
+    profile_ : Profile or None
+        What candidates of ``C`` were worth, where it is "auto"; print it.
     diagnostics_ : Diagnostics
         R-hat, effective sample sizes, temperature, bias; print it.
     n_features_in_, feature_names_in_
@@ -109,7 +112,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float | str = 1.0,
         margin: float = 1.0,
         prior: str = "gaussian",
         prior_scale: float | str = 1.0,
@@ -183,7 +186,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
                         "prior_scale='auto' is not known for Dask collections: pass a number, the "
                         "margin divided by the usual length of a row"
                     )
-                self.prior_scale_ = float(self.prior_scale)
+                if isinstance(self.C, str):
+                    raise ValueError("C='auto' is not known for Dask collections: pass a number")
+                self.prior_scale_, self.C_ = float(self.prior_scale), float(self.C)
                 fit_collection(self, X, y, sample_weight)
                 return self
             X, y = self._training_rows(X, y, reset=True)

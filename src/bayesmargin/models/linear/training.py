@@ -15,6 +15,8 @@ from bayesmargin.inputs.tensors import host_array
 from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.linear.adjusting import Earlier, adjust
 from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.choosing import Profile
+from bayesmargin.models.linear.cost import cost_profile, with_cost
 from bayesmargin.models.linear.doubting import LinearDoubt
 from bayesmargin.models.linear.fitting import (
     LinearData,
@@ -49,6 +51,9 @@ class Before(NamedTuple):
 class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
     """Fits of linear models: from checked rows to draws, probabilities and robust intervals."""
 
+    C: Any
+    C_: float
+    profile_: Profile | None
     prior: str
     prior_scale: float | str
     prior_scale_: float
@@ -113,15 +118,26 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
         facts = (data.values, data.label, data.weight, priors, *more)
         with self._checkpointing(*facts) as checkpoint:
             generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
+            settings = self._settled(data, before, generators[-1])
             with progress_for(self.verbose) as progress:
                 journal = Journal(checkpoint)
                 glance = linear_glance(self.classes_, self.fit_intercept)
                 run = sample_linear(
-                    data, priors, self, sampler, generators, progress, journal, glance
+                    data, priors, settings, sampler, generators, progress, journal, glance
                 )
             rows = some_rows(data, generators[-1])
             self._store(run, rows, priors, generators[-1], before, data)
         return self
+
+    def _settled(self, data: LinearData, before: Before | None, rng: np.random.Generator) -> Any:
+        """The settings with the cost that is used: chosen at the first rows where it is "auto"."""
+        if not isinstance(self.C, str):
+            self.C_, self.profile_ = float(self.C), None
+            return self
+        if before is None:
+            self.profile_ = cost_profile(data, self, rng.spawn(1)[0])
+            self.C_ = self.profile_.best["C"]
+        return with_cost(self, self.C_)
 
     def _store(
         self,
@@ -134,13 +150,14 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
     ) -> None:
         self.diagnostics_ = run.diagnostics
         link = None if before is None else before.link
-        self.link_, self.left_out_ = calibrate(rows, run.weights, self, link)
+        settled = self if not isinstance(self.C, str) else with_cost(self, self.C_)
+        self.link_, self.left_out_ = calibrate(rows, run.weights, settled, link)
         if every is not None and every.groups is not None:
             rows = every  # no row of a group may be left out
         adjustment = None
         if before is None or before.rows is not None:
             earlier = None if before is None else before.rows
-            adjustment = adjust(rows, run.weights, self, priors, rng, earlier)
+            adjustment = adjust(rows, run.weights, settled, priors, rng, earlier)
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, self.fit_intercept)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]

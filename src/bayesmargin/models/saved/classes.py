@@ -16,6 +16,7 @@ COMMON: dict[str, Stored] = {
     ),
     **stored("bayesmargin.priors.moments", "GaussianBelief", "LaplaceBelief"),
     **stored("bayesmargin.calibration.maps", "BinaryLink", "MulticlassLink"),
+    **stored("bayesmargin.models.linear.choosing", "Profile"),
     **stored("bayesmargin.calibration.forecasts", "LeftOutForecasts"),
     **stored("bayesmargin.diagnostics.convergence", "Diagnostics"),
     **stored("bayesmargin.models.saved.checkpoint", "Checkpoint"),

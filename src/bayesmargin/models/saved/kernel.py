@@ -12,7 +12,6 @@ __all__ = ["CLASSES", "check", "layout"]
 
 CLASSES: dict[str, Stored] = {
     **stored("bayesmargin.models.kernel.landmarks", "FeatureMap"),
-    **stored("bayesmargin.models.linear.choosing", "Profile"),
     **stored(
         "bayesmargin.models.kernel.kernels",
         *("RBF", "Laplacian", "Linear", "Polynomial", "Cosine", "Precomputed"),
