@@ -194,3 +194,51 @@ def plot_risk(
     axes.set_ylabel("errors among them")
     axes.legend(frameon=False)
     return _finish(axes, path)
+
+
+def plot_profile(profile: Any, path: str | Path | None = None) -> Any:
+    """What the candidates of ``"auto"`` were worth: their losses on rows left out, by setting.
+
+    Every dot is a candidate, the bar the standard error of its difference to the best, the filled
+    one what was chosen. Of several settings there is a panel for each, on which the others vary.
+
+    Parameters
+    ----------
+    profile : Profile
+        ``profile_`` or ``sizes_`` of a model.
+    path : str or path, optional
+        Where to save the picture.
+
+    Returns
+    -------
+    array of matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.linear.choosing import Profile
+    >>> from bayesmargin.plots import plot_profile
+    >>> values, behind = np.array([[0.1], [1.0], [10.0]]), np.array([0.02, 0.0, 0.01])
+    >>> (axes,) = plot_profile(Profile(("C",), values, np.array([0.4, 0.3, 0.31]), behind))
+    >>> axes.get_xlabel()
+    'C'
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.6 * len(profile.names), 3.0), layout="constrained")
+    panels = figure.subplots(1, len(profile.names), sharey=True, squeeze=False)[0]
+    chosen = profile.best
+    for k, (name, axes) in enumerate(zip(profile.names, panels, strict=True)):
+        values = profile.values[:, k]
+        axes.errorbar(
+            values, profile.loss, profile.behind, fmt="o", color=PALE, mfc="white", ecolor=PALE
+        )
+        best = np.all(profile.values == [chosen[one] for one in profile.names], axis=1)
+        axes.plot(values[best], profile.loss[best], "o", color=ACCENT)
+        axes.set_xscale("log")
+        axes.set_xlabel(name)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("log loss of rows left out")
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return panels

@@ -93,12 +93,14 @@ class Profile:
         return {n: (float(a), float(b)) for n, a, b in zip(self.names, low, high, strict=True)}
 
     def __str__(self) -> str:
-        told = []
-        for name, (low, high) in self.flat().items():
-            told.append(
-                f"{name}={self.best[name]:.3g} (as good to within error: {low:.3g} to {high:.3g})"
-            )
-        return f"log loss {self.loss.min():.4f} at " + ", ".join(told)
+        best = self.best
+        ranges = {name: f"{low:.3g} to {high:.3g}" for name, (low, high) in self.flat().items()}
+        parts = [
+            f"{name}={value:.3g} (as good to within error: {ranges[name]})"
+            for name, value in best.items()
+        ]
+        loss = self.loss[np.all(self.values == list(best.values()), axis=1)][0]
+        return f"log loss {loss:.4f} at " + ", ".join(parts)
 
 
 def left_out_losses(
