@@ -11,8 +11,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def keep_part(name: str, part: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print and keep some rows of a table whose other rows come from other runs."""
-    print_table(header, rows)
+    """Keep some rows of a table whose other rows come from other runs, or later."""
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps({"header": list(header), "rows": list(rows)}, indent=1, default=float)
     (RESULTS / f"{name}_part_{part}.json").write_text(text + "\n")
