@@ -71,7 +71,7 @@ def test_the_thermostat_has_the_mean_and_spread_of_exact_draws(n_documents, batc
     """With a mass of one the weights had stayed where they start, and wandered for ages."""
     shares, signs = draw_shares(n_documents, 1)
     variance = default_prior_scale(HINGE, 2, n_documents) ** 2
-    exact = exact_weights(shares, signs, variance, 6000, 2)
+    exact = exact_weights(shares, signs, variance, 3000, 2)
     runs = [
         thermostat_weights(shares, signs, variance, 12_000, batch_size, seed) for seed in (3, 4, 5)
     ]
@@ -87,6 +87,6 @@ def test_the_thermostat_has_arrived_when_chains_of_default_length_keep_draws(
 ):
     shares, signs = draw_shares(n_documents, 1)
     variance = default_prior_scale(HINGE, 2, n_documents) ** 2
-    exact = exact_weights(shares, signs, variance, 2000, 2)
+    exact = exact_weights(shares, signs, variance, 800, 2)
     kept = thermostat_weights(shares, signs, variance, 150, batch_size, 3)[75:]
     assert np.abs(kept.mean(axis=0) - exact.mean(axis=0)).max() < 6.0  # weights are 200
