@@ -10,7 +10,8 @@ of the table; 100,000 predictions with standard deviations in 2 s by the second 
 are on the device (of 1,000 x 1,024 weights with less than 2 GB beside rows and draws in memory, and
 less than 2 GB on the device). A part that fails is told, and the rest goes on; parts that would
 begin after ``--seconds`` are left out. ``--only`` runs those with a text in their names, and
-``--small`` plays everything with sizes that a CPU can do. Either keeps nothing.
+``--small`` plays everything with sizes that a CPU can do. Either keeps nothing but the parts in
+``--out``; ``--gather FOLDER ...`` makes one table of the parts of several runs.
 """
 
 import json
@@ -130,7 +131,7 @@ class Book:
                 warnings.simplefilter("always")
                 facts = work()
             facts["warnings"] = [str(one.message)[:200] for one in caught][:5]
-            met = bool(facts.pop("met", True))
+            met = bool(facts.get("met", True))
             facts["parts"] = self.watch.told()
             self.rate = facts.get("bf16_tflop_s", self.rate)
             spent = 1e-3 * facts["parts"].get("ms_a_transition", 0.0)
@@ -138,7 +139,8 @@ class Book:
                 facts["share_of_rate"] = facts["tflop_a_transition"] / spent / self.rate
         except Exception as error:
             traceback.print_exc()
-            facts, met = {"error": f"{type(error).__name__}: {error}"[:500]}, False
+            facts = {"error": f"{type(error).__name__}: {error}"[:500], "met": False}
+            met = False
         took = facts.pop("seconds", time.perf_counter() - start)
         met = met and (limit is None or took <= limit)
         print(f"  {took:.1f} s {'met' if met else 'MISSED'} {facts}", flush=True)
@@ -195,6 +197,22 @@ def two_classes(n_rows: int, n_chains: int, n_draws: int) -> dict[str, Any]:
     return {"seconds": took, "met": sound(facts), **facts}
 
 
+def gathered(folders: list[Path]) -> None:
+    """One table of the parts of several runs; of a part that was run twice the later one counts."""
+    parts: dict[str, tuple[Any, ...]] = {}
+    for folder in folders:
+        for row in json.loads((folder / "gpu_heads_parts.json").read_text()):
+            parts[row[0]] = tuple(row)
+    bounds = []
+    for name, took, limit, facts in parts.values():
+        if limit:
+            found = json.loads(facts)
+            met = took <= limit and found.get("met", "rhat" not in found or sound(found))
+            bounds.append({"bound": name, "measured": f"{took:.1f} s", "met": bool(met)})
+    met = all(bound["met"] for bound in bounds)
+    finish("gpu_heads", HEADER, list(parts.values()), met, bounds)
+
+
 def main() -> None:
     """Run the parts and write the table."""
     asking = command_line(__doc__)
@@ -202,7 +220,11 @@ def main() -> None:
     asking.add_argument("--small", action="store_true")
     asking.add_argument("--only", default="")
     asking.add_argument("--out", type=Path, default=Path("/tmp"))
+    asking.add_argument("--gather", type=Path, nargs="+", metavar="FOLDER")
     given = asking.parse_args()
+    if given.gather:
+        gathered(given.gather)
+        return
     book, small = Book(given.seconds, given.only, given.out), given.small
     print(jax.__version__, jax.devices(), flush=True)
     book.part("predictions, 1,000 x 1,024 weights", 2.0, lambda: predictions(
