@@ -17,6 +17,7 @@ from bayesmargin.augmentation.blocks import (
     block_scores,
     scale_columns,
 )
+from bayesmargin.augmentation.law import gaussian_term, seen_by_class
 from bayesmargin.augmentation.variates import WORDS, fill_variates
 from bayesmargin.foundation.compiling import inner_borrowing_jit
 from bayesmargin.foundation.random import augmentation_mean, inverse_gaussian_from
@@ -112,8 +113,7 @@ def one_score_law(label, kink, side, level):  # type: ignore[no-untyped-def]
 def class_law(target, scores, block, chosen, side, level):  # type: ignore[no-untyped-def]
     r"""Write :math:`b_d` and :math:`\rho_d` of a block, as seen by the weights of class ``chosen``.
 
-    Of another class's row the hinge is a constant plus :math:`(w \cdot x - \rho)_+` with
-    :math:`\rho = s_y - \ell + (\ell + \max_{k \ne y, chosen} s_k - s_y)_+`.
+    See :func:`~bayesmargin.augmentation.law.seen_by_class`.
     """
     if target.n_classes == 1:
         one_score_law(target.label[block], target.kink[block], side, level)
@@ -124,13 +124,8 @@ def class_law(target, scores, block, chosen, side, level):  # type: ignore[no-un
         for other in range(target.n_classes):
             if other != label and other != chosen:
                 best = max(best, scores[other, k])
-        if label == chosen:
-            side[k] = 1.0
-            level[k] = target.margin + best
-        else:
-            own = scores[label, k]
-            side[k] = -1.0
-            level[k] = own - target.margin + max(0.0, target.margin + best - own)
+        own = scores[label, k]
+        side[k], level[k] = seen_by_class(label == chosen, own, best, target.margin)
 
 
 @inner_borrowing_jit
@@ -145,8 +140,8 @@ def augment(target, state, block, place, chosen, rng, work):  # type: ignore[no-
     for k in range(square.shape[0]):
         half = _HALF * cost[k]
         mean = augmentation_mean(cost[k], level[k] - score[k])
-        omega[k] = half * half * inverse_gaussian_from(square[k], uniform[k], mean)
-        pull[k] = half * side[k] + omega[k] * level[k]
+        mixing = inverse_gaussian_from(square[k], uniform[k], mean)
+        omega[k], pull[k] = gaussian_term(half, side[k], level[k], mixing)
 
 
 @inner_borrowing_jit

@@ -19,6 +19,7 @@ the precision that was never squared; taken along as one column more, :math:`\al
 import numpy as np
 from scipy import linalg
 
+from bayesmargin.augmentation.law import gaussian_terms
 from bayesmargin.augmentation.mixing import Augmented, GibbsState, GibbsWork, augment
 from bayesmargin.augmentation.multiclass import redraw_common, refresh_scores, shrink
 from bayesmargin.foundation.compiling import jit
@@ -142,12 +143,12 @@ def frozen_argmax_sweep(
     rival = others.argmax(axis=1)
     slack = margin + scores[place, rival] - scores[place, label]
     mean = 2.0 / np.maximum(cost * np.abs(slack), 1e-12)
-    omega = 0.25 * cost**2 * rng.wald(mean, 1.0)
+    omega, pull = gaussian_terms(0.5 * cost, 1.0, margin, rng.wald(mean, 1.0))
     contrast = np.zeros((len(rows), n_classes))
     contrast[place, label], contrast[place, rival] = 1.0, -1.0
     design = (contrast[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
     precision = np.diag(prior_precision) + design.T @ (omega[:, None] * design)
-    linear = prior_precision * prior_mean + design.T @ (0.5 * cost + omega * margin)
+    linear = prior_precision * prior_mean + design.T @ pull
     lower = linalg.cholesky(precision, lower=True)
     centre = linalg.cho_solve((lower, True), linear)
     noise = linalg.solve_triangular(lower, rng.standard_normal(linear.size), lower=True, trans="T")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from bayesmargin.augmentation.law import gaussian_terms
 from bayesmargin.foundation.compiling import jit
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.conditionals import padded
@@ -92,13 +93,13 @@ def draw_weights(
     """
     n_classes, n_topics = signs.shape[1], shares.shape[1]
     coef = np.empty((n_classes, n_topics))
-    quarter = 0.25 * hinge.cost**2
+    half = 0.5 * hinge.cost
+    omega, slopes = gaussian_terms(half, signs, hinge.margin * signs, precisions)
     for i in range(n_classes):
-        precision = quarter * ((shares * precisions[:, i : i + 1]).T @ shares)
+        precision = (shares * omega[:, i : i + 1]).T @ shares
         precision[np.diag_indices(n_topics)] += 1.0 / prior_variance
-        slopes = signs[:, i] * (0.5 * hinge.cost + quarter * hinge.margin * precisions[:, i])
         root = cholesky(precision, lower=True)
-        half = solve_triangular(root, shares.T @ slopes, lower=True)
+        half = solve_triangular(root, shares.T @ slopes[:, i], lower=True)
         noise = rng.standard_normal(n_topics)
         coef[i] = solve_triangular(root.T, half + noise, lower=False)
     return coef
