@@ -2,11 +2,12 @@
 
     python benchmarks/side_by_side.py [CASE ...] [--diffusions A ...] [--full-limit WEIGHTS]
 
-Rows are IJCNN1 through ``Nystroem(gamma=2)`` times ten, and clouds of unit variance in several
-classes. Means and variances of the weights, whitened by the anchor, and for several classes of
-their differences from the mean over classes, are set beside those of ``SubgradientHMC``, whose
-Metropolis test makes it exact. Chance, by the effective draws of both sides, is taken out of the
-root mean squares. A case takes minutes on four cores, and has a file of its own in ``results/``.
+Rows are IJCNN1 through ``Nystroem(gamma=2)`` times ten, indicators with a rare class, and clouds of
+unit variance in several classes. Means and variances of the weights, whitened by the anchor, and
+for several classes of their differences from the mean over classes, are set beside those of
+``SubgradientHMC``, whose Metropolis test makes it exact. Chance, by the effective draws of both
+sides, is taken out of the root mean squares. A case takes minutes on four cores, and has a file of
+its own in ``results/``.
 """
 
 import time
@@ -18,17 +19,21 @@ import bayesmargin.samplers.stochastic as stochastic
 from bayesmargin.approximation import fit_anchor
 from bayesmargin.diagnostics.convergence import effective_sample_size
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.models.linear.fitting import LinearData, make_problem, merged
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
+from bayesmargin.rows.sparse import canonical
 from bayesmargin.running.progress import Silence
 from bayesmargin.running.run import sample
 from bayesmargin.samplers import SSGNHT, SubgradientHMC
 from bayesmargin.targets.problem import Problem
+from rare_indicators import rare_indicators
 from scaling import clouds, rows_of
 
 CASES = {  # columns, rows, classes, draws a chain of HMC
     "100_features": (100, 10_000, 2, 8000),
     "300_features": (300, 15_000, 2, 6000),
+    "rare_indicators": (277, 12_000, 2, 6000),
     "10_classes": (32, 4000, 10, 5000),
     "30_classes": (32, 4000, 30, 4000),
 }
@@ -39,6 +44,11 @@ MEAN, VARIANCE = 0.05, 0.03  # deviations and share that may be missed
 def problem_of(case: str, shrink: int) -> Problem:
     """Posterior of a case."""
     n_columns, n_rows, n_classes, _ = CASES[case]
+    if case == "rare_indicators":
+        rows, y = rare_indicators(n_rows // shrink)
+        data = merged(LinearData(canonical(rows), y, np.ones(len(y)), 2))
+        prior = GaussianBelief(np.zeros(n_columns + 1), np.ones(n_columns + 1))
+        return make_problem(data, prior, 1.0, 1.0, True)
     if n_classes == 2:
         X, y = rows_of("ijcnn1", n_columns, n_rows // shrink)
         y = (np.asarray(y) == np.max(y)).astype(np.int64)

@@ -153,6 +153,8 @@ class Plan:
         Whether the fallback, if there is one, needs no longer: short steps over nearly all rows.
     closer : int
         Doublings by which draws begin closer than they are expected to suffice at.
+    tolerance : tuple of float
+        Mean of a coordinate, in deviations, and ratio of variances beyond which an anchor is poor.
     """
 
     thin: int
@@ -161,6 +163,7 @@ class Plan:
     step_is_given: bool = False
     slow: bool = False
     closer: int = 0
+    tolerance: tuple[float, float] = (0.75, 3.0)
 
 
 class Starting(Protocol):

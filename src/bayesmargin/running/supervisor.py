@@ -33,8 +33,6 @@ MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
 MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 SECOND_LOOK = 4  # times the warm-up that is added where chance may have shifted the thermostat
 THROWN = 6.0  # standard deviations beyond the root of its coordinates of a length of the momentum
-POOR_SHIFT = 0.75  # of the mean, in posterior standard deviations
-POOR_SPREAD = 3.0  # ratio of variances
 CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
 
 
@@ -176,7 +174,8 @@ class Supervisor:
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
         ratio = float(max(spread.max(), 1.0 / max(spread.min(), 1e-12)))
-        poor = off > POOR_SHIFT or ratio > POOR_SPREAD
+        most = ensemble.plan.tolerance
+        poor = off > most[0] or ratio > most[1]
         if poor and ensemble.remedies.can_move and self.anchors < 2:
             self.anchors += 1
             self.notes.append(f"re-anchored (mean off by {off:.1f} sd, variance by {ratio:.1f})")

@@ -61,6 +61,7 @@ CHEAPER_CLASSES = 8  # the same where products of matrices make the scores of se
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
 MORE = 1  # doublings of the spacing after that beyond what batches may have,
+LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) where it only says which rows to read,
 SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
@@ -203,6 +204,7 @@ class StochasticSampler(StochasticSettings):
                 adaptive=self.thin is None and self.burn_in is None,
                 step_is_given=self.step is not None,
                 closer=closer,
+                tolerance=LOOSE if whole else Plan.tolerance,
                 slow=2 * batch_size > prepared.n_rows_used
                 and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
             ),
@@ -212,7 +214,9 @@ class StochasticSampler(StochasticSettings):
                 n_directions=None if blocks is None else blocks.n_directions,
                 raw=not whitened,
             ),
-            _Again(self, problem, generators, anchor, prepared, shrink) if whitened else Remedies(),
+            _Again(self, problem, generators, anchor, prepared, shrink, not whole)
+            if whitened
+            else Remedies(),
             _Beside(self, step, chains, known, whitened, target=prepared.target),
             info={
                 "sampler": type(self).__name__,
@@ -256,13 +260,16 @@ class _Again(Remedies):
     anchor: GaussianAnchor | None
     prepared: PreparedTarget
     shrink: float
+    learns_spread: bool
 
     can_restart = can_move = True
 
     def around(self, positions: FloatArray) -> Ensemble:
         moved = self.anchor
-        if moved is not None:
-            moved = around(moved, self.prepared, positions)
+        if self.anchor is not None:
+            moved = around(self.anchor, self.prepared, positions)
+            if not self.learns_spread:  # of whose draws a short warm-up says too little
+                moved = replace(moved, factor=self.anchor.factor)
         return self.sampler.place(self.problem, self.generators, moved, self.shrink)
 
     def smaller(self) -> Ensemble:
