@@ -118,10 +118,10 @@ def test_idle_rows_make_next_to_no_changes():
 def test_draws_of_dear_steps_begin_close_and_may_be_spread_more_often(monkeypatch):
     monkeypatch.setattr(stochastic, "DEAR", 1)
     dear = started(2)
-    assert dear.thin == 1
+    assert dear.plan.thin == 1
     monkeypatch.undo()
     monkeypatch.setattr(stochastic, "COSTLY", 1)
     monkeypatch.setattr(stochastic, "CHEAPER", 1000)
     usual = started(2)
-    assert usual.closer == 0
-    assert dear.thin * 2**dear.closer >= 2 * usual.thin
+    assert usual.plan.closer == 0
+    assert dear.plan.thin * 2**dear.plan.closer >= 2 * usual.plan.thin
