@@ -1,8 +1,12 @@
-r"""Which cost of the hinge suits a crowd: that under which hidden votes are most probable.
+r"""Which cost of the hinge suits a crowd: the smallest that hidden votes do not speak against.
 
 A tenth of the votes is hidden, and the others are sampled under every candidate. A hidden vote x of
 worker j for item i has the probability :math:`\sum_k P(y_i = k \mid \text{others})\,
 \mathrm{E}\,\Phi_{jkx}`. No true label is looked at.
+
+Few votes tell candidates apart badly. So it is not the best that is taken, but the smallest that is
+worse than it by no more than one standard error of the difference (the rule of Breiman and others,
+1984, for trees): a small cost leaves the probabilities least sure of themselves.
 """
 
 from collections.abc import Sequence
@@ -24,19 +28,33 @@ SWEEPS, CHAINS = 400, 2
 def choose_cost(
     model: Voting, rng: np.random.Generator, n_jobs: int | None, costs: Sequence[float] = COSTS
 ) -> tuple[float, FloatArray]:
-    """The best of some costs, and the mean log probability of hidden votes under each."""
+    """The cost to take of some, increasing, and log probabilities of hidden votes under each."""
     number = len(model.votes.label)
     hidden = rng.permutation(number) % HIDDEN == 0
     item = item_of(model.votes)
     seen = _some(model.votes, item, ~hidden)
     worker, label = model.votes.worker[hidden], model.votes.label[hidden]
-    scores = []
-    for cost in costs:
+    said = np.empty((len(costs), int(hidden.sum())))
+    for place, cost in enumerate(costs):
         chance, spoken = _sampled(model._replace(votes=seen, cost=cost), rng, n_jobs)
-        said = (chance[item[hidden]] * spoken[worker, :, label]).sum(axis=1)
-        scores.append(float(np.log(said).mean()))
-    found = np.array(scores)
-    return float(costs[int(found.argmax())]), found
+        said[place] = np.log((chance[item[hidden]] * spoken[worker, :, label]).sum(axis=1))
+    return float(costs[smallest_good(said)]), said
+
+
+def smallest_good(said: FloatArray) -> int:
+    """The first row whose mean is within a standard error of the best row's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.crowd.choosing import smallest_good
+    >>> smallest_good(np.array([[-3.0, -3.1], [-1.0, -1.2], [-1.1, -1.0]]))
+    1
+    """
+    best = said[said.mean(axis=1).argmax()]
+    lost = best - said
+    error = lost.std(axis=1) / np.sqrt(max(1, said.shape[1]))
+    return int(np.flatnonzero(lost.mean(axis=1) <= error)[0])
 
 
 def _some(votes: Votes, item: IntArray, kept: BoolArray) -> Votes:

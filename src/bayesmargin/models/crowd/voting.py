@@ -66,8 +66,8 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         Classes; by default those that occur. Classes that nobody votes for need a number, and
         labels counted from 0.
     C : float or "auto"
-        Weight of the hinge. "auto" takes the one of 0.1, 0.3, 1 and 3 under which votes that are
-        hidden for the purpose, each tenth, are most probable.
+        Weight of the hinge. "auto" hides each tenth vote, and takes the smallest of 0.1, 0.3, 1
+        and 3 under which these are about as probable as under the best.
     margin : float
         By how much the true class should win, :math:`\ell`.
     pseudo_counts : tuple of two floats, float or None
