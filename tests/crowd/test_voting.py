@@ -9,8 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from bayesmargin import MaxMarginVoting
 from bayesmargin.errors import DataError
-from bayesmargin.models.crowd import choosing, dawid_skene, majority_vote, weighted_vote
-from bayesmargin.models.crowd.settings import check_settings
+from bayesmargin.models.crowd import dawid_skene, majority_vote, weighted_vote
 from bayesmargin.samplers import LangevinMC, SubgradientHMC
 
 SHORT = {"n_sweeps": 60, "n_chains": 2, "n_draws": 10, "random_state": 0}
@@ -133,30 +132,6 @@ def test_plain_vote_has_no_matrices():
     assert "accuracy" not in model.worker_table()
 
 
-def test_hidden_votes_choose_the_cost(monkeypatch):
-    monkeypatch.setattr(choosing, "SWEEPS", 60)
-    rows, _ = crowd(60)
-    found = MaxMarginVoting(C="auto", **SHORT).fit(rows)
-    again = MaxMarginVoting(C="auto", **SHORT).fit(rows)
-    assert found.C_ in choosing.COSTS
-    assert (found.probability_ == again.probability_).all()
-    given = MaxMarginVoting(C=found.C_, **SHORT).fit(rows)
-    assert (found.probability_ == given.probability_).all()
-
-
-def test_hidden_votes_are_scored_by_what_is_known_of_workers_and_items():
-    """Votes at random are told no better than by a coin: nothing of what is hidden is seen."""
-    model, scores = MaxMarginVoting(**SHORT), []
-    for right in ((0.9, 0.9, 0.9, 0.8, 0.1), (0.5,) * 5):
-        rows, _ = crowd(150, right)
-        read = model._read(rows, None, check_settings(model))
-        said = choosing.choose_cost(read, np.random.default_rng(0), 1, costs=(0.3,))[1]
-        scores.append(said.mean())
-    good, guessed = scores
-    assert np.log(0.5) + 0.1 < good < 0.0
-    assert guessed < np.log(0.5) + 0.05  # 75 votes; the error of their mean is about 0.03
-
-
 def test_seeds_and_threads():
     rows, _ = crowd(30)
     one = MaxMarginVoting(**{**SHORT, "n_jobs": 1}).fit(rows)
@@ -189,11 +164,6 @@ def test_settings_are_those_of_the_library():
     ("settings", "match"),
     [
         ({"C": 0.0}, "C=0.0"),
-        ({"C": "most"}, "C='most'"),
-        (
-            {"C": "auto", "pseudo_counts": None, "prior_mean": 1.0},
-            "C='auto' is not allowed without",
-        ),
         ({"margin": None}, "margin=None"),
         ({"n_classes": 1}, "n_classes=1"),
         ({"prior_mean": np.inf}, "prior_mean=inf"),

@@ -37,10 +37,7 @@ def crowd(
         Path | None, typer.Option(help="Folder to save the model in.", rich_help_panel=_FILES)
     ] = None,
     c: Annotated[
-        str | None,
-        typer.Option(
-            "--C", help="Weight of the hinge, or auto: by hidden votes.", rich_help_panel=_MODEL
-        ),
+        float | None, typer.Option("--C", help="Weight of the hinge.", rich_help_panel=_MODEL)
     ] = None,
     sweeps: Annotated[
         int | None, typer.Option(help="Sweeps of each chain.", rich_help_panel=_MODEL)
@@ -79,7 +76,7 @@ def crowd(
     from bayesmargin.models.crowd.voting import MaxMarginVoting
     from bayesmargin.running.progress import display, watching
 
-    output_, flags = Output(as_json, quiet), {"C": _cost(c), "n_sweeps": sweeps, "n_chains": chains}
+    output_, flags = Output(as_json, quiet), {"C": c, "n_sweeps": sweeps, "n_chains": chains}
     settings: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
     names = [*MaxMarginVoting().get_params(deep=False)]
     chosen = parse_settings(tuple(setting or ()), names, "crowd")
@@ -128,14 +125,6 @@ def crowd(
             "diagnostics": diagnostics_document(model),
         }
     )
-
-
-def _cost(given: str | None) -> Any:
-    """A number where it is one; what is wrong with other words the model says."""
-    try:
-        return None if given is None else float(given)
-    except ValueError:
-        return given
 
 
 def _columns(path: Path, format_: str | None, separator: str | None) -> Any:

@@ -42,8 +42,7 @@ def sampler_of_weights(value: Any) -> Any:
 
 def check_settings(estimator: Any) -> Plan:
     """The plan of a fit, or a clear error for the first parameter that is not allowed."""
-    _require_cost(estimator.C, estimator.pseudo_counts)
-    require_given(margin=estimator.margin, prior_scale=estimator.prior_scale)
+    require_given(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
     require_real(prior_mean=estimator.prior_mean)
     if estimator.prior_mean is None or not math.isfinite(estimator.prior_mean):
         raise ValueError(f"prior_mean={estimator.prior_mean!r} is not allowed: it is a number")
@@ -72,18 +71,6 @@ def check_settings(estimator: Any) -> Plan:
         burn_in=burn_in,
         pseudo_counts=_pseudo_counts(estimator.pseudo_counts),
     )
-
-
-def _require_cost(cost: Any, pseudo_counts: Any) -> None:
-    if not isinstance(cost, str):
-        require_given(C=cost)
-    elif cost != "auto":
-        raise ValueError(f"C={cost!r} is not allowed: it is a positive finite number or 'auto'")
-    elif pseudo_counts is None:
-        raise ValueError(
-            "C='auto' is not allowed without pseudo_counts: hidden votes, by which it is chosen, "
-            "have no probability without matrices; pass a number"
-        )
 
 
 def _pseudo_counts(value: Any) -> tuple[float, float] | None:

@@ -13,7 +13,6 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.crowd.choosing import choose_cost
 from bayesmargin.models.crowd.diagnostics import (
     VotingDiagnostics,
     diagnose,
@@ -65,9 +64,8 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
     n_classes : int, optional
         Classes; by default those that occur. Classes that nobody votes for need a number, and
         labels counted from 0.
-    C : float or "auto"
-        Weight of the hinge. "auto" hides each tenth vote, and takes the smallest of 0.1, 0.3, 1
-        and 3 under which these are about as probable as under the best.
+    C : float
+        Weight of the hinge.
     margin : float
         By how much the true class should win, :math:`\ell`.
     pseudo_counts : tuple of two floats, float or None
@@ -107,10 +105,6 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         label), "confusion" (worker, class, label) and "share" (class).
     diagnostics_ : VotingDiagnostics
         Prints as a sentence, has ``trustworthy``, and is a dictionary of figures.
-    C_ : float
-        Weight of the hinge, given or found.
-    timings_ : dict
-        Seconds in "total".
 
     Examples
     --------
@@ -138,7 +132,7 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         self,
         n_classes: int | None = None,
         *,
-        C: Any = 1.0,
+        C: float = 1.0,
         margin: float = 1.0,
         pseudo_counts: Any = (2.0, 1.0),
         prior_mean: float = 0.0,
@@ -197,10 +191,7 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
             begin = time.perf_counter()
             data = (*model.votes, model.known)
             with self._checkpointing(*data) as checkpoint:
-                *generators, rng = spawn_generators(checkpoint.random_state, self.n_chains + 1)
-                if self.C == "auto":
-                    model = model._replace(cost=choose_cost(model, rng, self.n_jobs)[0])
-                self.C_ = model.cost
+                generators = spawn_generators(checkpoint.random_state, self.n_chains)
                 keep = kept_sweeps(plan.n_sweeps, plan.burn_in, self.n_draws)
                 chains = [Gibbs(model, rng, plan.burn_in, keep) for rng in generators]
                 with progress_for(self.verbose) as progress:
@@ -242,7 +233,7 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
             n_workers=len(self.workers_),
             n_classes=size,
             strength=strength,
-            cost=1.0 if self.C == "auto" else float(self.C),
+            cost=float(self.C),
             margin=float(self.margin),
             mean=float(self.prior_mean),
             scale=float(self.prior_scale),
@@ -253,7 +244,7 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
 
     def _keep(self, chains: list[Gibbs], plan: Plan) -> None:
         """Take over draws and probabilities."""
-        attrs = {"C": self.C_, "margin": float(self.margin)}
+        attrs = {"C": float(self.C), "margin": float(self.margin)}
         self.probability_ = probabilities(chains)
         self.posterior_ = posterior_of(chains, self.workers_, self.classes_, attrs)
         length = min(chain.sweeps for chain in chains) - plan.burn_in
@@ -333,7 +324,7 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         votes = sorted_votes(item, worker, label, len(items))
         draws = logs_of(self.posterior_)
         chances = np.zeros((len(items), len(self.classes_)))
-        forecast(*votes, *draws, self.C_, float(self.margin), chances)
+        forecast(*votes, *draws, float(self.C), float(self.margin), chances)
         return chances
 
     def predict(self, labels: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.models.saved.linear import layout
-from bayesmargin.models.saved.requiring import require, require_array, require_known, require_number
+from bayesmargin.models.saved.requiring import require, require_array, require_known
 from bayesmargin.saving.classes import stored
 
 __all__ = ["CLASSES", "check", "layout"]
@@ -26,8 +26,6 @@ def check(model: Any, features: int) -> None:
     for name in ("items_", "workers_", "classes_"):
         names = require_array(getattr(model, name), [None], "iufUSb", name)
         require(len(names) and bool((names[1:] > names[:-1]).all()), name)
-    require_number(model.C_, "C_")
-    require(model.C_ > 0.0, "C_")
     size, workers = len(model.classes_), len(model.workers_)
     require(size > 1, "classes_")
     require_known(model.probability_, [len(model.items_), size], "probability_")
