@@ -1,4 +1,4 @@
-r"""The one law by which a hinge becomes Gaussian: for weights, for experts, for topics.
+r"""The law by which a hinge becomes Gaussian, for the weights of linear models and of topics.
 
 As a function of one score a term is :math:`(\zeta)_+` with :math:`\zeta = b(\rho - f)`, side
 :math:`b = \pm 1` and level :math:`\rho`, but for a constant. Given
