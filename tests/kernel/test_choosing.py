@@ -66,9 +66,10 @@ def test_what_is_chosen_is_as_good_on_new_rows_as_any_candidate():
 def test_components_are_as_many_as_rows_left_out_ask_for():
     X, y = make_moons(300, noise=0.25, random_state=0)
     model = BayesianSVC(C=5.0, gamma=1.0, n_draws=60, n_chains=2, random_state=0).fit(X, y)
-    loss = model.sizes_.loss
-    assert model.map_.n_features in model.sizes_.values[:, 0]
-    assert loss[list(model.sizes_.values[:, 0]).index(model.map_.n_features)] < 1.02 * loss.min()
+    wanted = model.sizes_.best["n_components"]
+    assert model.map_.n_features <= wanted  # of directions that are no rounding there may be fewer
+    assert model.map_.n_features > 0.9 * wanted
+    assert model.sizes_.loss[model.sizes_.values[:, 0] == wanted] < 1.02 * model.sizes_.loss.min()
 
 
 def test_a_walk_finds_the_least_loss_and_how_flat_it_is():

@@ -41,7 +41,7 @@ Candidate = tuple[float, ...]
 
 CERTAIN = 1e-12  # probability below which a log loss is not counted any higher
 MOST_OWN = 1.0 - 1e-9  # of the precision of its score that a row may have brought itself
-ENOUGH, HARDLY = 0.003, 0.1  # of the least loss, and of the error, that are hardly a loss
+ENOUGH, HARDLY = 0.003, 0.25  # of the least loss, and of the error, that are hardly a loss
 FLAT = 1.0  # standard errors within which a candidate is as good as the best
 
 
