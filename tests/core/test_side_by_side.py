@@ -93,9 +93,9 @@ def test_all_rows_are_read_and_chains_say_so():
 
 def test_draws_are_as_far_apart_in_time_whatever_the_step():
     long = started(2)
-    short = long.restart(None, smaller=True)
+    short = long.remedies.smaller()
     assert short.info["step"] == 0.5 * long.info["step"]
-    assert short.thin == 2 * long.thin
+    assert short.plan.thin == 2 * long.plan.thin
 
 
 def test_steps_that_were_chosen_keep_their_batches():
