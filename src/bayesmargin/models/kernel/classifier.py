@@ -46,8 +46,9 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
         Margin :math:`\ell` that a score should reach.
     prior_scale : float
         The scale :math:`\sigma` of the scores before any row is seen, for a kernel of one.
-    multi_class : {"crammer_singer", "ovr"}
-        What more than two classes mean; two classes are the binary model either way.
+    multi_class : {"ovr", "crammer_singer"}
+        More than two classes: a model of each against the rest, or one hinge that all share, whose
+        weights are sampled together, which takes longer. Two classes are the same either way.
     sampler : str or Sampler
         "auto", or any sampler of :class:`BayesianLinearSVC`.
     n_chains, n_draws : int
@@ -113,7 +114,7 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
         n_components: Any = "auto",
         margin: float = 1.0,
         prior_scale: Any = 1.0,
-        multi_class: str = "crammer_singer",
+        multi_class: str = "ovr",
         sampler: Any = "auto",
         n_chains: int = 4,
         n_draws: int = 1000,
