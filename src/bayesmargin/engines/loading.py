@@ -22,7 +22,7 @@ from bayesmargin.targets.problem import Problem
 PIECE = 1 << 26  # numbers of the rows that travel to the device together
 STREAMED = 1 << 24  # numbers of a tile of rows that stay with the host
 SMALLEST_TILE = 64
-MANY_ROWS = 300_000  # from which sums of narrow rows are slow in the library of the vendor
+MANY_ROWS = 300_000  # narrow ones, for which the vendor's library is slow: 50,000 are not, 10^7 are
 EVENLY = 8  # divides the number of tiles
 SCORES = {"cpu": 1 << 21, "gpu": 1 << 26}  # of a tile, all chains together
 
