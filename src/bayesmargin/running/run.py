@@ -26,7 +26,7 @@ from bayesmargin.samplers.base import Sampler
 from bayesmargin.targets.problem import Problem
 
 LARGEST_KICK = 0.5  # rms in one coordinate that a step gives a momentum of sd one: corners are cut
-LARGEST_EXACT_KICK = 0.75  # the same of exact gradients, without whose noise steps bear more
+LARGEST_EXACT_KICK = 1.0  # the same of exact gradients, without whose noise steps bear more
 
 
 @dataclass
