@@ -60,8 +60,8 @@ CHEAPER = 3  # times the rows of a batch that a step with exact gradients may re
 CHEAPER_CLASSES = 8  # the same where products of matrices make the scores of several classes
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
-MORE = 1  # doublings of the spacing after that beyond what batches may have,
-LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) where it only says which rows to read,
+MORE = 2  # doublings of the spacing after that beyond what batches may have,
+LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) of several classes whose rows are all read,
 SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
@@ -194,6 +194,7 @@ class StochasticSampler(StochasticSettings):
         batch_size = int(prepared.target.strata.take.sum())
         spacing, settling = (CLOSER, SHORTER) if whole else (0.5, 50)
         usual, closer = max(1, round(spacing * pace)), 0
+        several = whole and not problem.is_binary
         if whole and batch_size * problem.n_weights > DEAR:
             closer = math.ceil(math.log2(usual)) + MORE
         return Ensemble(
@@ -204,7 +205,7 @@ class StochasticSampler(StochasticSettings):
                 adaptive=self.thin is None and self.burn_in is None,
                 step_is_given=self.step is not None,
                 closer=closer,
-                tolerance=LOOSE if whole else Plan.tolerance,
+                tolerance=LOOSE if several else Plan.tolerance,
                 slow=2 * batch_size > prepared.n_rows_used
                 and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
             ),
@@ -214,7 +215,7 @@ class StochasticSampler(StochasticSettings):
                 n_directions=None if blocks is None else blocks.n_directions,
                 raw=not whitened,
             ),
-            _Again(self, problem, generators, anchor, prepared, shrink, not whole)
+            _Again(self, problem, generators, anchor, prepared, shrink, not several)
             if whitened
             else Remedies(),
             _Beside(self, step, chains, known, whitened, target=prepared.target),
