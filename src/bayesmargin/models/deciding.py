@@ -48,6 +48,7 @@ class DecisionsMixin:
         >>> 0 < decided.mask.sum() < 150  # these a person should look at
         True
         """
+        self._refuse_sets("predict_at_cost")
         if not isinstance(costs, Costs):
             costs = Costs(costs, no_answer)
         elif no_answer is not None:
@@ -120,9 +121,17 @@ class DecisionsMixin:
         found = PredictionSets.at_coverage(coverage, *self._known(known))
         return found.sets(np.asarray(self.predict_proba(X)), empty)
 
+    def _refuse_sets(self, what: str) -> None:
+        if getattr(self, "label_sets_", False):
+            raise ValueError(
+                f"{what} is known where a row has one label: of label sets take predict_proba, "
+                "whose columns are the probabilities of the labels"
+            )
+
     def _known(self, known: Any) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Probabilities, class numbers and weights of rows that the model has not learned from."""
         check_is_fitted(self)
+        self._refuse_sets("predict_or_abstain or predict_set")
         if known is None:
             left_out = getattr(self, "left_out_", None)
             if left_out is None:

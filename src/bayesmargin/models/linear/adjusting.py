@@ -80,8 +80,7 @@ def adjust(
 
     def problem(part: LinearData, k: int, prior: Belief) -> Problem:
         if len(priors) > 1:
-            own = (part.label == k).astype(part.label.dtype)
-            part = replace(part, label=own, n_classes=2)
+            part = part.of_label(k)
         return make_problem(part, prior, *facts)
 
     return adjustment_of(data, weights, problem, priors, rng, earlier)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesmargin.calibration.forecasts import LeftOutForecasts
+from bayesmargin.calibration.label_links import LabelLinks, together
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.leave_one_out import (
     SlackFacts,
@@ -97,6 +98,19 @@ def calibrate(
         None if data.place is None else data.place.astype(np.int32),
     )
     return link, forecasts
+
+
+def calibrate_labels(
+    data: LinearData, weights: FloatArray, settings: Any
+) -> tuple[LabelLinks, LeftOutForecasts]:
+    """The same for label sets, whose labels are told apart one by one."""
+    count = data.label.shape[1]
+    each = weights.reshape(*weights.shape[:-1], count, -1)
+    parts: list[Any] = [
+        calibrate(data.of_label(k), np.ascontiguousarray(each[..., k, :]), settings)
+        for k in range(count)
+    ]
+    return together(parts)
 
 
 def _affordable_draws(flat: FloatArray, scores_per_draw: int) -> int:

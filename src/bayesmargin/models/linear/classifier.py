@@ -11,6 +11,7 @@ from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.linear.adjusting import earlier_rows
+from bayesmargin.models.linear.reading import label_sets
 from bayesmargin.models.linear.training import Before, LinearTraining
 from bayesmargin.models.linear.weighing import group_numbers
 from bayesmargin.models.settings import (
@@ -83,7 +84,9 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     ----------
     classes_ : array of shape (n_classes,)
     coef_, intercept_ : arrays of shape (1, n_features) and (1,)
-        Posterior means; with more than two classes a row for each class.
+        Posterior means; with more than two classes, and of label sets, a row for each.
+    label_sets_ : bool
+        Whether rows have sets of labels; ``classes_`` are then their numbers.
     posterior_ : Posterior
         Draws ``coef`` and ``intercept``.
     C_, prior_scale_ : float
@@ -149,6 +152,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -162,8 +166,11 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
             opened with :func:`bayesmargin.rows.open_rows`. A Dask array, a Dask data frame or a
             list of delayed ``(X, y)`` partitions is fitted where it lies, on the workers of the
             active client.
-        y : array-like of shape (n_samples,)
-            Class labels of any type; may be left out when ``X`` is a file that holds them.
+        y : array-like of shape (n_samples,), or indicator of shape (n_samples, n_labels)
+            Class labels of any type; may be left out when ``X`` is a file that holds them. An
+            indicator of zeros and ones names sets of labels: each label is told apart by a hinge of
+            its own, on rows that are checked and joined once. ``predict``, ``predict_proba`` and
+            ``decision_function`` then have a column a label.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         groups : array-like of shape (n_samples,), optional
@@ -176,6 +183,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
             if is_collection(X):
                 from bayesmargin.distributed.linear import fit_collection
 
+                self.label_sets_ = False
                 if self.class_weight is not None or groups is not None:
                     raise ValueError(
                         "class_weight and groups are not known for Dask collections: leave them "
@@ -194,9 +202,16 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
             X, y = self._training_rows(X, y, reset=True)
             check_classification_targets(y)
             weight = check_sample_weight(sample_weight, X.shape[0])
+            self.label_sets_ = y.ndim == 2
+            if self._has_sets and (self.class_weight is not None or isinstance(self.C, str)):
+                raise ValueError(
+                    "class_weight and C='auto' are not known for label sets, whose labels have two "
+                    "classes each: leave class_weight out, and pass a number for C"
+                )
             every = bool(np.all(weight > 0.0))
             source = "y" if every else "y without the rows whose sample_weight is zero"
-            self._set_classes(np.unique(y[weight > 0.0]), source)
+            present = np.arange(y.shape[1]) if self._has_sets else np.unique(y[weight > 0.0])
+            self._set_classes(present, source)
             together = group_numbers(groups, X, X.shape[0])
             self._scale_prior(X, weight)
             priors = self._initial_priors(self.n_features_in_)
@@ -221,6 +236,10 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
             raise ValueError(
                 "class_weight='balanced' is not known to partial_fit, which does not see all rows: "
                 "pass the weights as a dictionary"
+            )
+        if self._has_sets or label_sets(y) is not None:
+            raise ValueError(
+                "partial_fit does not know label sets: fit all rows at once, or a model a label"
             )
         first = not hasattr(self, "posterior_")
         X, y = self._training_rows(X, y, reset=first)

@@ -132,6 +132,7 @@ class LinearDoubt(LinearPredictions):
         (4, 50, 178)
         """
         check_is_fitted(self)
+        self._require_one_label("to_arviz with rows")
         require_count("n", n, 1)
         chains, draws = self.posterior_.n_chains, self.posterior_.n_draws
         some = np.linspace(0, draws - 1, min(n, draws)).astype(int)
@@ -179,7 +180,7 @@ class LinearDoubt(LinearPredictions):
 
     def _spread(self, X: Any) -> FloatArray:
         (scores,) = self._decision(X, return_std=False)
-        if scores.ndim == 1:
-            return np.sqrt(score_variance(X, *self._draws())[:, 0])
+        if scores.ndim == 1 or self._has_sets:
+            return np.sqrt(score_variance(X, *self._draws()).max(axis=1))
         variance = contrast_variance(X, *self._draws(), leader_of(scores))
         return np.asarray(np.sqrt(variance.max(axis=1)))

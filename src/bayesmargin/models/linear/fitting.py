@@ -34,7 +34,8 @@ MERGE_LIMIT = 20_000
 class LinearData:
     """Rows (a matrix, a canonical CSR matrix or an opened file), class indices and weights.
 
-    Of one class, which is none, labels are the values of a regression, one or several a row.
+    Of one class, which is none, labels are the values of a regression, one or several a row. Label
+    sets are an indicator (row, class).
     """
 
     values: Any
@@ -57,6 +58,11 @@ class LinearData:
         """Rows that each stands for. Where they are less than one on average, they are relative."""
         number = self.weight if self.number is None else self.number
         return number / min(1.0, float(number.mean()))
+
+    def of_label(self, k: int) -> "LinearData":
+        """One class against the others, or a label of label sets: two classes."""
+        one = self.label[:, k] if self.label.ndim > 1 else self.label == k
+        return replace(self, label=one.astype(self.label.dtype), n_classes=2)
 
     def at(self, index: Any) -> "LinearData":
         """Some of the rows, their groups numbered afresh."""
@@ -102,7 +108,7 @@ def merged(data: LinearData) -> LinearData:
     if np.any(weight == 0.0):
         data = data.at(weight > 0.0)
         values, label, weight = data.values, data.label, data.weight
-    several = label.ndim > 1  # values a row, of a regression
+    several = label.ndim > 1  # values a row, or a set of labels
     if data.groups is not None or (several and sparse.issparse(values)):
         return data
     if sparse.issparse(values):
@@ -251,9 +257,10 @@ def _problems(
         yield make_problem(data, priors[0], *facts)
         return
     for k, prior in enumerate(priors):
-        own = (data.label == k).astype(data.label.dtype)
-        problem = make_problem(LinearData(data.values, own, data.weight, 2), prior, *facts)
-        together = all_classes(problem, data.label, priors, sampler) if k == 0 else None
+        problem = make_problem(data.of_label(k), prior, *facts)
+        together = None
+        if k == 0 and data.label.ndim == 1:
+            together = all_classes(problem, data.label, priors, sampler)
         if together is not None:
             yield together
             return

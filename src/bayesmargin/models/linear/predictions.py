@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.calibration.leading import at_leader, leader_of, runner_up_of
-from bayesmargin.calibration.maps import Link
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.reading import LinearScores
@@ -24,10 +23,24 @@ class LinearPredictions(LinearScores):
     """
 
     classes_: Any
-    link_: Link
+    link_: Any
+    """From scores to probabilities; of label sets ``LabelLinks``."""
+    label_sets_: bool
+
+    @property
+    def _has_sets(self) -> bool:
+        """Whether rows have sets of labels; models saved before there were any do not say."""
+        return getattr(self, "label_sets_", False)
 
     def _n_blocks(self) -> int:
-        return 1 if len(self.classes_) == 2 else len(self.classes_)
+        return 1 if len(self.classes_) == 2 and not self._has_sets else len(self.classes_)
+
+    def _require_one_label(self, what: str) -> None:
+        if self._has_sets:
+            raise ValueError(
+                f"{what} is known where a row has one label: of label sets take predict, "
+                "predict_proba or decision_function"
+            )
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean of the scores, and with ``return_std`` their posterior sd.
@@ -58,6 +71,7 @@ class LinearPredictions(LinearScores):
         if is_collection(X):
             return self._on_blocks("predict_lead", X, return_std=return_std)
         X = self._rows(X)
+        self._require_one_label("predict_lead")
         rows = X.parts() if isinstance(X, FileRows) else [X]
         parts = [self._lead(part, return_std) for part in rows]
         joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
@@ -77,10 +91,12 @@ class LinearPredictions(LinearScores):
         return lead, np.sqrt(at_leader(variance, second)[:, 0])
 
     def predict(self, X: Any) -> Any:
-        """Class with the largest posterior mean score."""
+        """Class with the largest posterior mean score; of label sets those with one above zero."""
         if is_collection(X):
             return self._on_blocks("predict", X)
         scores = self._scored(X, return_std=False)
+        if self._has_sets:
+            return (scores > 0).astype(np.int64)
         index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[index]
 
@@ -106,6 +122,8 @@ class LinearPredictions(LinearScores):
         coef, intercept = self._draws()
         some = slice(None, None, -(-len(coef) // SPREAD_DRAWS))
         draws = coef[some], intercept[some]
+        if self._has_sets:
+            return score_variance(X, *draws)
         if scores.ndim == 1:
             return score_variance(X, *draws)[:, 0]
         return contrast_variance(X, *draws, leader_of(scores))
@@ -125,6 +143,9 @@ class LinearPredictions(LinearScores):
         step = rows_at_a_time(len(coef) * coef.shape[1], coef.shape[2] > FULL_COVARIANCE)
         for start in range(0, X.shape[0], step):
             scores = draw_scores(X[start : start + step], coef, intercept)
+            if self._has_sets:
+                votes[start : start + step] = (scores > 0).mean(axis=0)
+                continue
             chosen: IntArray = (
                 (scores[..., 0] > 0).astype(int) if scores.shape[2] == 1 else scores.argmax(axis=2)
             )

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.diagnostics.convergence import Diagnostics
+from bayesmargin.errors import DataError
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
 from bayesmargin.inputs.tensors import host_array
@@ -20,6 +21,25 @@ from bayesmargin.rows.matching import matched_rows
 from bayesmargin.rows.sparse import canonical
 
 ROW_TYPES = [np.float64, np.float32]
+
+
+def label_sets(y: Any) -> FloatArray | None:
+    """Label sets, an indicator of zeros and ones (row, label); None where a row has one label."""
+    if np.ndim(y) != 2 or np.shape(y)[1] < 2:
+        return None
+    table = np.asarray(y.toarray() if sparse.issparse(y) else y)
+    if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
+        raise DataError(
+            f"y has the shape {table.shape} and holds more than zeros and ones: several labels a "
+            "row are an indicator (row, label); one label a row is a vector"
+        )
+    for k, share in enumerate(table.mean(axis=0)):
+        if share in (0.0, 1.0):
+            raise DataError(
+                f"y has label {k} (counted from 0) in {'all' if share else 'no'} rows: leave the "
+                "column out, there is nothing to tell apart"
+            )
+    return table.astype(np.int64)
 
 
 class LinearScores(BaseEstimator):

@@ -14,7 +14,7 @@ from bayesmargin.inputs.checks import plain_labels, require_numbers
 from bayesmargin.inputs.tensors import host_array
 from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.linear.adjusting import Earlier, adjust
-from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.calibrating import calibrate, calibrate_labels, some_rows
 from bayesmargin.models.linear.choosing import Profile
 from bayesmargin.models.linear.cost import cost_profile, with_cost
 from bayesmargin.models.linear.doubting import LinearDoubt
@@ -26,7 +26,7 @@ from bayesmargin.models.linear.fitting import (
     split_weights,
 )
 from bayesmargin.models.linear.prior_scale import resolved_scale
-from bayesmargin.models.linear.reading import ROW_TYPES
+from bayesmargin.models.linear.reading import ROW_TYPES, label_sets
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
 from bayesmargin.models.settings import check_linear_settings
@@ -77,14 +77,16 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
             return matched_rows(X, self, reset), X.checked_labels(y)
         X = host_array(X)
         require_numbers(X)
-        y = plain_labels(y)
+        sets = label_sets(y) if reset else None
+        y = plain_labels(y) if sets is None else sets
         X, y = validate_data(
-            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset
-        )
+            self, X, y, dtype=ROW_TYPES, order="C", accept_sparse="csr", reset=reset,
+            multi_output=sets is not None,
+        )  # fmt: skip
         return (canonical(X) if sparse.issparse(X) else X), y
 
     def _one_vs_rest(self) -> bool:
-        return self.multi_class == "ovr" and len(self.classes_) > 2
+        return self._has_sets or (self.multi_class == "ovr" and len(self.classes_) > 2)
 
     def _initial_priors(self, n_features: int) -> list[Belief]:
         size = n_features + int(self.fit_intercept)
@@ -107,7 +109,7 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
     ) -> Self:
         sampler = check_linear_settings(self)
         last = len(self.classes_) - 1  # rows of weight zero may have a class that does not count
-        label = np.minimum(np.searchsorted(self.classes_, y), last)
+        label = y if self._has_sets else np.minimum(np.searchsorted(self.classes_, y), last)
         label = label.astype(np.min_scalar_type(len(self.classes_)))
         check_scales(X, getattr(self, "feature_names_in_", None))
         given = LinearData(X, label, weight, len(self.classes_), groups)
@@ -121,7 +123,9 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
             settings = self._settled(data, before, generators[-1])
             with progress_for(self.verbose) as progress:
                 journal = Journal(checkpoint)
-                glance = linear_glance(self.classes_, self.fit_intercept)
+                glance = None
+                if not self._has_sets:
+                    glance = linear_glance(self.classes_, self.fit_intercept)
                 run = sample_linear(
                     data, priors, settings, sampler, generators, progress, journal, glance
                 )
@@ -151,7 +155,10 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
         self.diagnostics_ = run.diagnostics
         link = None if before is None else before.link
         settled = self if not isinstance(self.C, str) else with_cost(self, self.C_)
-        self.link_, self.left_out_ = calibrate(rows, run.weights, settled, link)
+        if self._has_sets:
+            self.link_, self.left_out_ = calibrate_labels(rows, run.weights, settled)
+        else:
+            self.link_, self.left_out_ = calibrate(rows, run.weights, settled, link)
         if every is not None and every.groups is not None:
             rows = every  # no row of a group may be left out
         adjustment = None

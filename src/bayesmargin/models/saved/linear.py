@@ -6,11 +6,11 @@ import numpy as np
 
 from bayesmargin.models.saved.requiring import require, require_array, require_number
 from bayesmargin.models.saved.variables import Layout, labelled
-from bayesmargin.saving.classes import Stored
+from bayesmargin.saving.classes import Stored, stored
 from bayesmargin.saving.codec import Place
 from bayesmargin.saving.netcdf import Variable, storable
 
-CLASSES: dict[str, Stored] = {}  # all that a linear model holds is held by others, too
+CLASSES: dict[str, Stored] = stored("bayesmargin.calibration.label_links", "LabelLinks")
 
 
 def layout(model: Any) -> Layout:
@@ -34,19 +34,24 @@ def check(model: Any, features: int) -> None:
 
     check_linear_settings(model)
     check_draws(model, features)
-    blocks = 1 if len(model.classes_) == 2 else len(model.classes_)
+    blocks = (
+        1
+        if len(model.classes_) == 2 and not getattr(model, "label_sets_", False)
+        else len(model.classes_)
+    )
     columns = features + int(model.fit_intercept)
     check_adjustment(model.posterior_.adjustment, blocks, columns)
 
 
 def check_draws(model: Any, features: int) -> None:
     """Raise where draws and probabilities are not those of so many features."""
+    from bayesmargin.calibration.label_links import LabelLinks
     from bayesmargin.calibration.maps import BinaryLink, MulticlassLink
     from bayesmargin.diagnostics.convergence import Diagnostics
     from bayesmargin.posterior import Posterior
 
-    n_classes = len(model.classes_)
-    blocks = 1 if n_classes == 2 else n_classes
+    n_classes, sets = len(model.classes_), getattr(model, "label_sets_", False)
+    blocks = 1 if n_classes == 2 and not sets else n_classes
     require_array(model.coef_, [blocks, features], "f", "coef_")
     require_array(model.intercept_, [blocks], "f", "intercept_")
     posterior = model.posterior_
@@ -54,18 +59,23 @@ def check_draws(model: Any, features: int) -> None:
     per_class = [] if blocks == 1 else [blocks]
     coef = require_array(posterior["coef"], [None, None, *per_class, features], "f", "coef")
     require_array(posterior["intercept"], [*coef.shape[:2], *per_class], "f", "intercept")
-    kind, slopes = (BinaryLink, 4) if blocks == 1 else (MulticlassLink, 2)
-    require(isinstance(model.link_, kind), "link_")
-    require_array(model.link_.slopes, [slopes], "f", "slopes of the link")
-    require(isinstance(model.link_.margin, float | int), "margin of the link")
-    require_number(model.link_.caution, "caution of the link")
-    if model.link_.precision is not None:
-        require_array(model.link_.precision, [slopes + 1] * 2, "f", "precision of the link")
+    links = [model.link_]
+    if sets:
+        require(isinstance(model.link_, LabelLinks) and len(model.link_.links) == blocks, "link_")
+        links = list(model.link_.links)
+    kind, slopes = (BinaryLink, 4) if blocks == 1 or sets else (MulticlassLink, 2)
+    for link in links:
+        require(isinstance(link, kind), "link_")
+        require_array(link.slopes, [slopes], "f", "slopes of the link")
+        require(isinstance(link.margin, float | int), "margin of the link")
+        require_number(link.caution, "caution of the link")
+        if link.precision is not None:
+            require_array(link.precision, [slopes + 1] * 2, "f", "precision of the link")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
-    _check_left_out(getattr(model, "left_out_", None), n_classes)
+    _check_left_out(getattr(model, "left_out_", None), n_classes, [n_classes] if sets else [])
 
 
-def _check_left_out(left_out: Any, n_classes: int) -> None:
+def _check_left_out(left_out: Any, n_classes: int, sets: list[int]) -> None:
     from bayesmargin.calibration.forecasts import LeftOutForecasts
 
     if left_out is None:  # models of before it was kept have none
@@ -73,7 +83,7 @@ def _check_left_out(left_out: Any, n_classes: int) -> None:
     require(isinstance(left_out, LeftOutForecasts), "left_out_")
     name = "forecasts of rows left out"
     count = len(require_array(left_out.probability, [None, n_classes], "f", name))
-    require_array(left_out.label, [count], "i", name)
+    require_array(left_out.label, [count, *sets], "i", name)
     require_array(left_out.number, [count], "f", name)
     require_array(left_out.spread, [count], "f", name)
     require(bool(np.all((left_out.label >= 0) & (left_out.label < n_classes))), name)

@@ -57,6 +57,7 @@ def weight_draws(estimator: Any) -> WeightDraws:
     draws = estimator.posterior_["coef"]
     several = draws.ndim == 4
     relative = several and getattr(estimator, "multi_class", "") == "crammer_singer"
+    relative = relative and not getattr(estimator, "label_sets_", False)
     return WeightDraws(draws if several else draws[:, :, None], relative)
 
 
