@@ -5,7 +5,7 @@ import pytest
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.diagnostics.assessment import biased
-from bayesmargin.diagnostics.stein import _affordable, stein_check, stein_identity
+from bayesmargin.diagnostics.stein import affordable, stein_check, stein_identity
 from bayesmargin.errors import BiasWarning
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.priors.moments import GaussianBelief
@@ -28,7 +28,7 @@ def target():
         1.0,
         prior,
     )
-    return SSGNHT().start(problem, spawn_generators(0, 2)).target
+    return SSGNHT().start(problem, spawn_generators(0, 2)).account.target
 
 
 def checked(target, draws):
@@ -112,7 +112,7 @@ def test_all_draws_of_few_weights_are_looked_at(target):
     draws = np.random.default_rng(2).standard_normal((4000, 20))
     assert checked(target, draws).n_draws == 4000
     many = target._replace(drift=np.zeros(2_000))  # as costly as if it had so many weights
-    assert _affordable(many, 4000) == 400
+    assert affordable(many, 4000) == 400
 
 
 @pytest.mark.parametrize(
