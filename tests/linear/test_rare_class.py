@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.errors import StepSizeWarning
-from bayesmargin.running import supervisor
+from bayesmargin.errors import ConvergenceWarning, StepSizeWarning
+from bayesmargin.running import run, supervisor
 
 
 def _fitted(X, y, seed, **settings):
@@ -147,3 +147,15 @@ def test_many_rows_with_a_rare_class_are_trusted_for_good_reason():
         shift = (found.mean(axis=0) - exact.mean(axis=0)) / exact.std(axis=0)
         assert np.abs(shift).max() < 0.15
         assert 0.97 < (found.std(axis=0) / exact.std(axis=0)).mean() < 1.03
+
+
+def test_a_handful_of_draws_hands_nothing_over(monkeypatch):
+    """Seven draws look biased by chance; HMC on all rows took minutes for them."""
+    monkeypatch.setattr(run, "biased", lambda stein: True)
+    monkeypatch.setattr(run, "LARGEST_KICK", np.inf)
+    X, y = _rare()
+    with pytest.warns(ConvergenceWarning, match="fewer than 8 draws"):
+        few = BayesianLinearSVC(n_draws=7, random_state=0).fit(X[:300], y[:300])
+    assert "handed over" not in few.posterior_.attrs["notes"]
+    many = BayesianLinearSVC(n_draws=20, random_state=0).fit(X[:300], y[:300])
+    assert "handed over" in many.posterior_.attrs["notes"]

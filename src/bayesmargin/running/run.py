@@ -59,7 +59,8 @@ def _attempt(
     step = float(ensemble.info["step"]) if may_hand_over else 0.0
     kick = step * np.sqrt(stein.force)
     largest = LARGEST_KICK if noise > 0.0 else LARGEST_EXACT_KICK
-    poor = biased(stein) or lacking(watched) or kick > largest
+    # A handful of draws says nothing of a bias; what it lacks is not asked for either.
+    poor = (watched.enough and biased(stein)) or lacking(watched) or kick > largest
     cheap = exact_is_cheap(ensemble)
     if may_hand_over and (poor or lopsided(watched, step, noise, cheap)):
         found = (
