@@ -19,8 +19,9 @@ from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
 from bayesmargin.models.crowd import MaxMarginVoting
 from bayesmargin.models.crowd.draws import probabilities
 from bayesmargin.models.crowd.model import Voting
+from bayesmargin.models.crowd.reading import sorted_votes
 from bayesmargin.models.crowd.settings import check_settings
-from bayesmargin.models.crowd.votes import Votes, item_of, sorted_votes
+from bayesmargin.models.crowd.votes import Votes, item_of
 from bayesmargin.running.checkpoint import NoCheckpoint
 from bayesmargin.running.gibbs import Gibbs, run_sweeps
 

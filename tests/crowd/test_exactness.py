@@ -5,7 +5,8 @@ import pytest
 
 from bayesmargin.dynamics.hamiltonian import Hamiltonian, energy_of
 from bayesmargin.models.crowd.model import Voting
-from bayesmargin.models.crowd.votes import UNKNOWN, sorted_votes
+from bayesmargin.models.crowd.reading import sorted_votes
+from bayesmargin.models.crowd.votes import UNKNOWN
 from bayesmargin.models.crowd.weights import weights_of
 from bayesmargin.running.gibbs import Gibbs
 from bayesmargin.targets.base import Scratch

@@ -9,7 +9,7 @@ from scipy import sparse
 from bayesmargin.errors import DataError
 from bayesmargin.foundation.types import IntArray
 from bayesmargin.inputs.checks import plain_labels
-from bayesmargin.models.crowd.votes import UNKNOWN
+from bayesmargin.models.crowd.votes import UNKNOWN, Votes
 
 COLUMNS = ("item", "worker", "label")
 
@@ -112,6 +112,30 @@ def numbers_of(values: Any, among: Any) -> IntArray:
     """Places of names in a sorted list of them; :data:`UNKNOWN` where they are not in it."""
     place = np.minimum(np.searchsorted(among, values), len(among) - 1)
     return np.where(among[place] == values, place, UNKNOWN).astype(np.int64)
+
+
+def sorted_votes(item: IntArray, worker: IntArray, label: IntArray, n_items: int) -> Votes:
+    """Votes by item; a worker who labels an item twice is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.crowd.reading import sorted_votes
+    >>> item, worker, label = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0]])
+    >>> sorted_votes(item, worker, label, 2).start.tolist()
+    [0, 1, 3]
+    """
+    order = np.lexsort((worker, item))
+    item, worker, label = item[order], worker[order], label[order]
+    again = np.flatnonzero((item[1:] == item[:-1]) & (worker[1:] == worker[:-1]))
+    if again.size:
+        first, second = sorted(order[again[0] : again[0] + 2].tolist())
+        raise DataError(
+            f"rows {first} and {second} (counted from 0) are labels of the same worker for the "
+            "same item: keep one of them"
+        )
+    start = np.searchsorted(item, np.arange(n_items + 1)).astype(np.int64)
+    return Votes(start, worker.astype(np.int64), label.astype(np.int64))
 
 
 def read_known(known: Any) -> tuple[Any, Any]:

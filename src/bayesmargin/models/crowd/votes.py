@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesmargin.errors import DataError
 from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
 
 UNKNOWN = -1  #: number of a class that nobody has told
@@ -16,30 +15,6 @@ class Votes(NamedTuple):
     start: IntArray  #: (n_items + 1,)
     worker: IntArray  #: (n_votes,)
     label: IntArray  #: (n_votes,)
-
-
-def sorted_votes(item: IntArray, worker: IntArray, label: IntArray, n_items: int) -> Votes:
-    """Votes by item; a worker who labels an item twice is refused.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesmargin.models.crowd.votes import sorted_votes
-    >>> item, worker, label = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0]])
-    >>> sorted_votes(item, worker, label, 2).start.tolist()
-    [0, 1, 3]
-    """
-    order = np.lexsort((worker, item))
-    item, worker, label = item[order], worker[order], label[order]
-    again = np.flatnonzero((item[1:] == item[:-1]) & (worker[1:] == worker[:-1]))
-    if again.size:
-        first, second = sorted(order[again[0] : again[0] + 2].tolist())
-        raise DataError(
-            f"rows {first} and {second} (counted from 0) are labels of the same worker for the "
-            "same item: keep one of them"
-        )
-    start = np.searchsorted(item, np.arange(n_items + 1)).astype(np.int64)
-    return Votes(start, worker.astype(np.int64), label.astype(np.int64))
 
 
 def share_of_votes(votes: Votes, n_classes: int) -> FloatArray:

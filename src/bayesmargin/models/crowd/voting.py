@@ -32,9 +32,10 @@ from bayesmargin.models.crowd.reading import (
     places_of,
     read_known,
     read_named,
+    sorted_votes,
 )
 from bayesmargin.models.crowd.settings import Plan, check_settings, sampler_of_weights
-from bayesmargin.models.crowd.votes import UNKNOWN, sorted_votes
+from bayesmargin.models.crowd.votes import UNKNOWN
 from bayesmargin.models.mixtures.classifier import kept_sweeps
 from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.saved.mixin import SavedMixin
