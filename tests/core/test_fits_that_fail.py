@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bayesmargin import BayesianLinearSVC, DPMNLClassifier, InfiniteSVC, MedLDAClassifier
 from bayesmargin.models.dpmnl import classifier as dpmnl
@@ -83,3 +85,16 @@ def test_outputs_asked_for_outlive_a_failure(monkeypatch):
             model.fit(X, y)
     names = list(model.fit(X, y).transform(X).columns)
     assert names == ["medldaclassifier0", "medldaclassifier1"]
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), ValueError("no rows")], ids=repr)
+def test_a_fit_that_fails_inside_a_pipeline_says_why(error, monkeypatch):
+    """A pipeline takes back what it wrote on the model, and had found that gone."""
+
+    def fail(*args, **options):
+        raise error
+
+    monkeypatch.setattr(linear_svc, "sample_linear", fail)
+    pipeline = make_pipeline(StandardScaler(), BayesianLinearSVC(n_draws=20, random_state=0))
+    with pytest.raises(type(error), match=str(error)):
+        pipeline.fit(*_rows())

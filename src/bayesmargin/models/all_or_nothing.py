@@ -7,8 +7,9 @@ from typing import Any
 
 from bayesmargin.models.callbacks import telling_callbacks
 
-# What set_output, set_fit_request and set_callbacks leave on an estimator.
-_SETTINGS = ("_sklearn", "_metadata", "_skl_callbacks")
+# What set_output, set_fit_request and set_callbacks leave on an estimator, and the meta-estimator
+# around it, which takes its part away again when the fit has ended.
+_SETTINGS = ("_sklearn", "_metadata", "_skl_callbacks", "_parent_callback_ctx")
 
 
 @contextmanager
