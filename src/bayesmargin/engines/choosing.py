@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmargin.engines.shapes import is_head
 from bayesmargin.foundation.arguments import require_choice
 from bayesmargin.samplers.base import Sampler
 
@@ -13,7 +14,6 @@ PRIORS = ("gaussian", "laplace")  # that the array engine knows
 LARGE = 1e9  # products of a gradient of all rows from which a GPU is worth its compilations
 MANY_SCORES = 1e12  # products of scores from which a GPU is worth the way there
 MANY_SLACKS = 2e8  # scores of all rows and draws from which calibration takes longer than loading
-HEADS = 64  # features and scores from which a GPU keeps rows as bfloat16
 
 
 def require_engine(engine: Any) -> None:
@@ -59,7 +59,7 @@ def sampler_for(engine: str, sampler: Sampler, values: Any, n_scores: int, prior
 
     if isinstance(sampler, ArraySampler) or (engine == "auto" and unknown(sampler)):
         return sampler
-    heads = min(n_scores, values.shape[1]) >= HEADS and _has_gpu()
+    heads = is_head(n_scores, values.shape[1]) and _has_gpu()
     return ArraySampler(sampler, "bfloat16" if heads else "float32")
 
 

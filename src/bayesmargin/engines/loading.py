@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bayesmargin.engines.choosing import HEADS
 from bayesmargin.engines.families import BinaryHinges, LargestHinges, SeparateHinges
 from bayesmargin.engines.priors import Gaussian, Laplace
 from bayesmargin.engines.programs import program
+from bayesmargin.engines.shapes import is_head
 from bayesmargin.engines.streaming import HostRows, Reader, order_in_runs
 from bayesmargin.engines.target import Layout
 from bayesmargin.foundation.types import FloatArray
@@ -135,7 +135,7 @@ def layout_for(problem: Problem, n_chains: int, streamed: bool = False) -> Layou
         contrasts=problem.n_blocks > 1
         and not problem.separate
         and isinstance(problem.prior, GaussianBelief),
-        vendor=min(problem.n_blocks, problem.source.n_columns) >= HEADS or n_rows < MANY_ROWS,
+        vendor=is_head(problem.n_blocks, problem.source.n_columns) or n_rows < MANY_ROWS,
     )
 
 

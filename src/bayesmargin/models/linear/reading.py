@@ -25,7 +25,8 @@ ROW_TYPES = [np.float64, np.float32]
 
 def label_sets(y: Any) -> FloatArray | None:
     """Label sets, an indicator of zeros and ones (row, label); None where a row has one label."""
-    if np.ndim(y) != 2 or np.shape(y)[1] < 2:
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    if len(shape) != 2 or shape[1] < 2:
         return None
     table = np.asarray(y.toarray() if sparse.issparse(y) else y)
     if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():

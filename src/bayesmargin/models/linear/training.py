@@ -75,7 +75,7 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
         """Checked rows and labels, from memory or from a file."""
         if isinstance(X, FileRows):
             return matched_rows(X, self, reset), X.checked_labels(y)
-        X = host_array(X)
+        X, y = host_array(X), host_array(y)
         require_numbers(X)
         sets = label_sets(y) if reset else None
         y = plain_labels(y) if sets is None else sets
