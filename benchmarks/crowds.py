@@ -16,7 +16,6 @@ settings on these sets and seen their errors, so "ours" is not the error to expe
 (:mod:`crowds_hidden_votes`); of two rules that were tried it is the second.
 """
 
-import argparse
 import os
 import time
 import warnings
@@ -29,6 +28,7 @@ from bayesmargin import MaxMarginVoting
 from bayesmargin.errors import BayesmarginWarning
 from bayesmargin.models.crowd import dawid_skene, majority_vote, weighted_vote
 from crowds_hidden_votes import cost_for
+from options import command_line
 from reporting import finish, keep_part, kept_parts
 
 SETS = {"bluebirds": 10.5, "rte": 7.0, "web": 9.0}  # with the error that is asked for
@@ -173,7 +173,7 @@ def bound(text, value, met):
 
 def main():
     """One group of methods on some sets, or the table of all."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command_line(__doc__)
     parser.add_argument("group", choices=("ours", "tuned", "crowdkit", "join"))
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     asked = parser.parse_args()
