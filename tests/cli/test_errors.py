@@ -34,7 +34,7 @@ def test_usage(people, tmp_path):
             csv,
             "--model",
             "forest",
-        ): "choose one of linear, svr, quantile, medlda, infinite, dpmnl",
+        ): "choose one of linear, svc, svr, quantile, medlda, infinite, dpmnl",
         ("fit", csv, "--topics", "5"): "--topics means nothing to --model linear",
         ("fit", csv, "--set", "priors=x"): "did you mean prior?",
         ("fit", csv, "--set", "prior"): "is not NAME=VALUE",
