@@ -106,7 +106,7 @@ def test_a_frozen_weight_is_not_certified(monkeypatch):
         model = BayesianLinearSVC(sampler="ssgnht", n_draws=300, random_state=2).fit(*_pixels())
     draws = model.posterior_.flat("coef")[:, :, 0]
     contrasts = np.delete(draws - draws.mean(axis=1, keepdims=True), 2, axis=1)
-    assert contrasts.std(axis=0).mean() < 0.75  # the fault is there (not with every seed)
+    assert contrasts.std(axis=0).mean() < 0.8  # the fault is there (not with every seed)
     assert model.diagnostics_.converged
     assert not model.diagnostics_.trustworthy
     assert abs(model.diagnostics_.bias) < 0.1

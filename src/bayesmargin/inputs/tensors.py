@@ -23,6 +23,8 @@ def host_array(X: Any) -> Any:
     """
     if isinstance(X, np.ndarray) or not hasattr(X, "__dlpack__"):
         return X
+    if hasattr(X, "__arrow_c_array__"):  # a column of a table, whose way is another
+        return X
     X = X.detach() if hasattr(X, "detach") else X  # of a graph that knows gradients
     if "bfloat16" in str(getattr(X, "dtype", "")):
         X = X.float() if hasattr(X, "float") else X.astype("float32")
