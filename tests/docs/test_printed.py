@@ -35,9 +35,11 @@ def test_page_with_output_still_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(programs, "keep_picture", lambda figure, path: None)
     try:
-        programs.execute(CHECKOUT / page)
+        printed = programs.execute(CHECKOUT / page)
     except DataNotFoundError as missing:
         pytest.skip(str(missing).partition("\n")[0])
+    shown = programs.kept_output(CHECKOUT / page)
+    assert [bool(text) for text in printed] == [bool(text) for text in shown]
 
 
 def test_no_output_is_left_of_a_page_that_went():

@@ -104,7 +104,7 @@ def _scores(method, number, proposals, scheme):
 
 
 def test_sweep_with_split_merge_leaves_the_joint_invariant():
-    assert np.all(np.abs(_scores(Augmentation(1), 15_000, 1, 0)) < 4.0)
+    assert np.all(np.abs(_scores(Augmentation(1), 30_000, 1, 0)) < 4.0)
 
 
 @pytest.mark.slow

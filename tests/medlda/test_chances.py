@@ -79,8 +79,7 @@ def test_few_words_are_no_worse_than_none(fitted, new, n):
         [rng.multivariate_hypergeometric(row, min(n, row.sum())) for row in unknown.toarray()]
     )
     found = fitted.predict_proba(cut)
-    # One chain, whose topics are chance: five seeds gave -0.005 to 0.012 with 4 and 8 words.
-    assert log_loss(truth, found) < log_loss(truth, truth.mean(axis=0)) + 0.015
+    assert log_loss(truth, found) < log_loss(truth, truth.mean(axis=0)) + 0.01
 
 
 def test_labels_without_a_word_of_their_own_have_their_shares():

@@ -50,9 +50,7 @@ def test_gradient_noise_does_not_heat_the_posterior(sampler, exact):
     errors = ratio * np.hypot(error / mean, its_error / truth)
     error = np.sqrt(np.mean(errors**2) / len(errors))
     assert error < 0.009
-    # A step of finite length, and chance. With few rows 1.6% remain (four seeds: 0.9 to 3.2).
-    known = 0.016 if isinstance(sampler, SGHMC) else 0.006
-    assert abs(ratio.mean() - 1.0) < known + 3.0 * error
+    assert abs(ratio.mean() - 1.0) < 0.006 + 3.0 * error  # a step of finite length, and chance
     assert abs(model.diagnostics_.temperature - 1.0) < 0.02
 
 
@@ -106,7 +104,7 @@ def test_a_frozen_weight_is_not_certified(monkeypatch):
         model = BayesianLinearSVC(sampler="ssgnht", n_draws=300, random_state=2).fit(*_pixels())
     draws = model.posterior_.flat("coef")[:, :, 0]
     contrasts = np.delete(draws - draws.mean(axis=1, keepdims=True), 2, axis=1)
-    assert contrasts.std(axis=0).mean() < 0.8  # the fault is there (not with every seed)
+    assert contrasts.std(axis=0).mean() < 0.75  # the fault is there (not with every seed)
     assert model.diagnostics_.converged
     assert not model.diagnostics_.trustworthy
     assert abs(model.diagnostics_.bias) < 0.1
