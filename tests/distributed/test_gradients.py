@@ -37,8 +37,10 @@ def prior(request):
     )
 
 
-def test_anchor_is_that_of_one_machine(clouds, prior):
+def test_anchor_is_that_of_one_machine(clouds, prior, monkeypatch):
+    """One machine reads blocks of a shard's size: products in single precision round alike."""
     X, y = clouds
+    monkeypatch.setattr("bayesmargin.rows.source.BLOCK_BYTES", 8 * 5 * (len(X) // 5))
     problem = sharded(X, y, 5, prior)
     found = fit_sharded_anchor(problem, np.random.default_rng(0))
     label = np.searchsorted(np.unique(y), y)

@@ -71,15 +71,21 @@ def test_each_label_is_as_frequent_as_it_is_likely(fitted, new):
     assert (np.abs(found.mean(axis=0) - truth.mean(axis=0)) < 3.0 * error).all()
 
 
+@pytest.fixture(scope="module")
+def fits(fitted):
+    """Topics of a single chain are chance: loss is looked at in the mean over four fits."""
+    return [fitted, *(small(random_state=seed).fit(*draw_corpus(800, 1)) for seed in (1, 2, 3))]
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 4, 8, 16])
-def test_few_words_are_no_worse_than_none(fitted, new, n):
+def test_few_words_are_no_worse_than_none(fits, new, n):
     unknown, truth = new
     rng = np.random.default_rng(3)
     cut = np.array(
         [rng.multivariate_hypergeometric(row, min(n, row.sum())) for row in unknown.toarray()]
     )
-    found = fitted.predict_proba(cut)
-    assert log_loss(truth, found) < log_loss(truth, truth.mean(axis=0)) + 0.01
+    losses = [log_loss(truth, model.predict_proba(cut)) for model in fits]
+    assert np.mean(losses) < log_loss(truth, truth.mean(axis=0)) + 0.005
 
 
 def test_labels_without_a_word_of_their_own_have_their_shares():

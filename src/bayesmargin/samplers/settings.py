@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bayesmargin.dynamics.steps import (
     AdaGrad,
     Averaged,
@@ -23,6 +25,7 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.moments import Belief
 from bayesmargin.samplers.base import Sampler
 
+PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 STRIDE = 0.85  # of the default step, whose bias is that of a posterior in one scale
 PRECONDITIONERS = ("hessian", "adagrad", "rmsprop", "averaged", None)
 LEARNED: dict[str | None, Any] = {"adagrad": AdaGrad, "rmsprop": RMSprop, "averaged": Averaged}
@@ -79,6 +82,22 @@ class StochasticSettings(Sampler):
     def dynamics(self, step: float, n_rows: int, noise: FloatArray | None = None) -> Any:
         """Compiled dynamics for a given step, and ``noise`` the gradient's variances if known."""
         raise TypeError("a concrete sampler is needed")
+
+    def noise_looks(self, n_values: int) -> tuple[int, int]:
+        """Positions at which gradient noise is measured, and batches at each.
+
+        A position costs a pass over the rows, ``n_values`` numbers.
+        """
+        return PLACES, REPEATS
+
+    def typical_noise(self, noise: FloatArray) -> FloatArray:
+        """Variances of the gradient estimate to reckon with, from those at some positions.
+
+        What matters to a thermostat is where there is more and where less: the median over the
+        positions tells, of which a wall spoils none but its own.
+        """
+        typical: FloatArray = np.median(noise, axis=0)
+        return typical
 
     def scaling(self) -> Preconditioner:
         """Scale of every weight that the dynamics learns, if it does."""

@@ -51,7 +51,6 @@ from bayesmargin.targets.coordinates import n_positions
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import workspace
 
-PLACES, REPEATS = 16, 20  # positions at which gradient noise is measured, and batches at each
 SMOOTH = 1.2  # roughness up to which the default steps need no reduction
 SMOOTH_WHOLE, SMOOTH_CLASSES = 4.0, 2.4  # in exact gradients: of one score, and of several
 TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides one for each of them
@@ -167,15 +166,16 @@ class StochasticSampler(StochasticSettings):
         prepared, step, kinks, whole = self._prepare(problem, anchor, shrink, generators[-1])
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
-        known = None
+        known: FloatArray | None = None
         if self.preconditioner == "hessian":
-            places = generators[-1].standard_normal((PLACES, size))
+            n_places, repeats = self.noise_looks(problem.source.n_rows * problem.source.n_columns)
+            places = generators[-1].standard_normal((n_places, size))
             if whole:
                 known = np.zeros(size)
             else:
                 work = workspace(prepared.target, ROW_TYPE)
-                noise = gradient_variances(prepared.target, places, work, generators[-1], REPEATS)
-                known = np.median(noise, axis=0)
+                noise = gradient_variances(prepared.target, places, work, generators[-1], repeats)
+                known = self.typical_noise(noise)
         moving = self.with_exact_gradients() if whole else self
         dynamics = moving.dynamics(step, problem.source.n_rows, known)
         dynamics = moving.within_prior(dynamics, step, problem.prior)
