@@ -1,48 +1,12 @@
 """Settings chosen by rows left out of a Gaussian fit: the law, and what it chooses."""
 
 import numpy as np
-import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics import log_loss
 
 from bayesmargin import BayesianSVC
-from bayesmargin.approximation import fit_anchor
-from bayesmargin.models.kernel.kernels import RBF
-from bayesmargin.models.kernel.landmarks import fit_map
-from bayesmargin.models.linear.choosing import part_of, profile_of, searched, without_rows
-from bayesmargin.models.linear.fitting import LinearData, make_problem
-from bayesmargin.priors.moments import prior_belief
-
-
-@pytest.mark.parametrize("cost", [1.0, 5.0])
-def test_rows_left_out_are_as_refits_without_them_say(cost):
-    X, y = make_moons(60, noise=0.3, random_state=0)
-    found = fit_map(RBF(), 1.0, X, np.arange(60), 60, np.random.default_rng(0))
-    features = found.features(X)[0]
-    prior = prior_belief("gaussian", 1.0, features.shape[1] + 1)
-    design = np.column_stack([features, np.ones(60)])
-    rng = np.random.default_rng(0)
-
-    def fitted(rows):
-        data = LinearData(features[rows], y[rows], np.ones(len(rows)), 2)
-        problem = make_problem(data, prior, cost, 1.0, True)
-        return problem, fit_anchor(problem, rng)
-
-    def scores(rows, at):
-        _, anchor = fitted(rows)
-        return design[at] @ anchor.mean, np.square(design[at] @ anchor.factor).sum(axis=-1)
-
-    every = np.arange(60)
-    mean, variance = scores(every, every)
-    sign = 2.0 * y - 1.0
-    told, width = without_rows(*fitted(every), design, np.full(60, cost))
-    refits = np.array([scores(np.delete(every, k), k) for k in range(60)])
-    moved, wanted = sign * (told - mean), sign * (refits[:, 0] - mean)
-    assert np.sqrt(np.mean((moved - wanted) ** 2)) < 0.35 * np.sqrt(np.mean(wanted**2))
-    assert abs(moved.mean() / wanted.mean() - 1.0) < 0.25
-    ratio = width / refits[:, 1]
-    assert 0.75 < np.median(ratio) < 1.25
-    assert (width > 0.95 * variance).all()
+from bayesmargin.models.linear.choosing import part_of, profile_of, searched
+from bayesmargin.models.linear.fitting import LinearData
 
 
 def test_what_is_chosen_is_as_good_on_new_rows_as_any_candidate():
@@ -79,12 +43,16 @@ def test_a_walk_finds_the_least_loss_and_how_flat_it_is():
         C, gamma = np.log(candidate)
         return (C - 1.0) ** 2 + 0.5 * (gamma + C) ** 2 + 0.1 * C * rows
 
-    steps = {"C": (10.0, 0.1), "gamma": (4.0, 0.25)}
+    steps = {"C": (10.0, 0.1, 10.0), "gamma": (4.0, 0.05, 20.0)}
     found = searched(("C", "gamma"), (1.0, 1.0), steps, losses, np.ones(400), rounds=4)
     assert abs(np.log(found.best["C"]) - 1.0) < 0.5
     assert abs(np.log(found.best["gamma"]) + 1.0) < 0.5
     low, high = found.flat()["C"]
     assert low <= found.best["C"] <= high
+    bounded = searched(
+        ("C", "gamma"), (1.0, 1.0), {**steps, "C": (10.0, 0.1, 1.0)}, losses, np.ones(400)
+    )
+    assert bounded.values[:, 0].max() <= 1.01
     even = profile_of(["C"], [(1.0,), (2.0,)], [rows, rows], np.ones(400))
     assert even.flat() == {"C": (1.0, 2.0)}
 

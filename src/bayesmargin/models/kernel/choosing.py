@@ -14,22 +14,24 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.kernel.kernels import Kernel
 from bayesmargin.models.kernel.landmarks import fit_map
 from bayesmargin.models.linear.choosing import (
+    ENOUGH,
     Candidate,
     Profile,
-    left_out_losses,
     part_of,
     profile_of,
     searched,
 )
 from bayesmargin.models.linear.fitting import LinearData
+from bayesmargin.models.linear.gaussian import GaussianFits, gaussian_fits
 
 ROWS = 2000  # that decide, at most
-FEATURES, LEAST = 200, 50  # of a candidate, fewer the more classes there are, and no fewer than
+FEATURES, TRIED, LEAST = 100, 300, 50  # of a candidate, of all of its scores, and no fewer than
 MOST, TOGETHER = 400, 1600  # features of a model, and of all of its scores together
-SIZES = (100, 200, 400)  # numbers of features that are compared
 USUAL_COST = 10.0
+THIN = 2  # landmarks for each feature of a candidate
+CLOSE_ENOUGH = 0.1  # deviations of the posterior, of a candidate's Gaussian
 # Costs beyond some thirty make walls of hinges: draws tell little of their rows left out.
-STEPS = {"C": (10**-0.5, 10**0.5, 0.1, 0.01), "gamma": (4.0, 0.25, 16.0, 0.0625)}
+STEPS = {"C": (10**0.5, 0.01, 3.2), "gamma": (4.0, 1 / 16, 16.0)}
 
 
 @dataclass(frozen=True)
@@ -73,41 +75,66 @@ class Question:
     def choose(self, rng: np.random.Generator) -> Choice:
         """The best candidate on some of the rows."""
         part, index = part_of(self.data, ROWS, rng)
-        columns, seed = self.columns[index], int(rng.integers(1 << 31))
-        kept: dict[tuple[float, int], tuple[FloatArray, FloatArray]] = {}
-
-        def losses(C: float, gamma: float, size: int, fitted: int) -> FloatArray:
-            if (gamma, fitted) not in kept:
-                facts = (self.kernel, gamma, part.values, columns, fitted)
-                found = fit_map(*facts, np.random.default_rng(seed))
-                kept[gamma, fitted] = found.features(part.values)[:2]
-            features, rest = kept[gamma, fitted]
-            rest = rest + np.square(features[:, size:]).sum(axis=1)
-            rows = replace(part, values=features[:, :size], unseen=self.scale**2 * rest)
-            return left_out_losses(rows, C, self.margin, self.scale, True, seed)
-
+        trial = _Trial(self, part, self.columns[index], int(rng.integers(1 << 31)))
         names = [name for name in STEPS if name not in self.known]
         found = {"C": USUAL_COST / self.margin, "gamma": self.usual, **self.known}
         blocks = 1 if part.n_classes == 2 else part.n_classes
         most = min(max(LEAST, TOGETHER // blocks), MOST, len(part.label))
-        size = min(self.n_components or FEATURES, max(LEAST, FEATURES // blocks), most)
+        size = min(self.n_components or FEATURES, max(LEAST, TRIED // blocks), most)
         profile = None
         if names:
 
             def of_candidate(candidate: Candidate) -> FloatArray:
                 now = {**found, **dict(zip(names, candidate, strict=True))}
-                return losses(now["C"], now["gamma"], size, size)
+                return trial.losses(now["C"], now["gamma"], size)
 
             first = tuple(found[name] for name in names)
             profile = searched(names, first, STEPS, of_candidate, part.weight)
             found |= profile.best
         sizes, wanted = None, self.n_components
         if wanted is None:
-            counts = [*(count for count in SIZES if count < most), most]
-            tried = [losses(found["C"], found["gamma"], count, most) for count in counts]
-            sizes = profile_of(["n_components"], [(float(n),) for n in counts], tried, part.weight)
+            sizes = trial.sizes(found["C"], found["gamma"], size, most)
             wanted = int(sizes.best["n_components"])
         return Choice(found["C"], found["gamma"], wanted, profile, sizes)
+
+
+class _Trial:
+    """Candidates on some rows; what one has computed is kept for its neighbours."""
+
+    def __init__(self, question: Question, part: LinearData, columns: IntArray, seed: int) -> None:
+        self.question, self.part, self.columns, self.seed = question, part, columns, seed
+        self.rows: dict[tuple[float, int], LinearData] = {}
+        self.fits: dict[tuple[float, int], dict[float, GaussianFits]] = {}
+
+    def losses(self, C: float, gamma: float, size: int) -> FloatArray:
+        """Log losses of the rows left out, under a model of so many features."""
+        asked = self.question
+        rows, near = self._features(gamma, size), self.fits.setdefault((gamma, size), {})
+        other = min(near, key=lambda cost: abs(np.log(cost / C)), default=C)
+        facts = (C, asked.margin, asked.scale, True, near.get(other), CLOSE_ENOUGH)
+        near[C] = gaussian_fits(rows, *facts)
+        return near[C].losses(near[C].left_out())
+
+    def sizes(self, C: float, gamma: float, size: int, most: int) -> Profile:
+        """Models of twice as many features each time, as long as that is worth anything."""
+        counts, tried = [size], [self.losses(C, gamma, size)]
+        while counts[-1] < most:
+            counts.append(min(2 * counts[-1], most))
+            tried.append(self.losses(C, gamma, counts[-1]))
+            before, now = (np.average(one, weights=self.part.weight) for one in tried[-2:])
+            if now > (1.0 - ENOUGH) * before:
+                break
+        candidates = [(float(count),) for count in counts]
+        return profile_of(["n_components"], candidates, tried, self.part.weight)
+
+    def _features(self, gamma: float, size: int) -> LinearData:
+        if (gamma, size) not in self.rows:
+            facts = (self.question.kernel, gamma, self.part.values, self.columns, size)
+            found = fit_map(*facts, np.random.default_rng(self.seed), THIN * size)
+            features, rest, _ = found.features(self.part.values)
+            rest *= self.question.scale**2
+            self.rows[gamma, size] = replace(self.part, values=features, unseen=rest)
+        return self.rows[gamma, size]
 
 
 def usual_gamma(values: FloatArray) -> float:

@@ -31,7 +31,7 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
     C : float or "auto"
         Weight of the hinge, as in ``SVC``. "auto" chooses it, and likewise ``gamma`` and
         ``n_components``, by the log loss of training rows that are left out by computation: a
-        Gaussian fit a candidate, no refits, and one sampled fit of the best.
+        Gaussian fit a candidate, no refits.
     kernel : {"rbf", "laplacian", "poly", "linear", "cosine", "precomputed"}, callable or Kernel
         A function gets two matrices of rows, as in ``SVC``. ``kernel__degree`` and
         ``kernel__coef0`` are settings of the polynomial.
@@ -50,7 +50,9 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
         More than two classes: a model of each against the rest, or one hinge that all share, whose
         weights are sampled together, which takes longer. Two classes are the same either way.
     sampler : str or Sampler
-        "auto", or any sampler of :class:`BayesianLinearSVC`.
+        "auto" makes independent draws of the Gaussian nearest to the posterior where that is not
+        skewed, and else chains; ``diagnostics_`` says which. Or any sampler of
+        :class:`BayesianLinearSVC`.
     n_chains, n_draws : int
         Chains, and draws kept from each.
     class_weight : None, "balanced" or dict
@@ -81,7 +83,8 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
     posterior_ : Posterior
         Draws ``coef``, ``intercept`` and ``unseen``, of what the features leave out.
     diagnostics_ : Diagnostics
-        R-hat, effective sample sizes, temperature, bias; print it.
+        How the draws were made and how good they are: skewness and bias of a Gaussian; R-hat,
+        effective sample sizes, temperature and bias of chains. Print it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

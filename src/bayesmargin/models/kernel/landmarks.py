@@ -98,6 +98,7 @@ def fit_map(
     columns: IntArray,
     n_features: int,
     rng: np.random.Generator,
+    most: int = EXACT_ROWS,
 ) -> FeatureMap:
     """Landmarks and features for some rows.
 
@@ -107,15 +108,18 @@ def fit_map(
         Numbers that rows have in a precomputed matrix.
     n_features : int
         Features wanted, at most.
+    most : int
+        Landmarks, at most, unless more features are wanted; of fewer rows every one is a landmark.
     """
     given = isinstance(kernel, Precomputed)
     own = rows[np.arange(len(rows)), columns] if given else kernel.of_itself(rows, gamma)
-    every = len(rows) <= max(EXACT_ROWS, n_features)
+    most = max(most, n_features)
+    every = len(rows) <= most
     if every:
         chosen = np.arange(len(rows))
     else:
         some = rng.choice(len(rows), min(SEEN, len(rows)), replace=False, shuffle=False)
-        count = max(n_features, min(EXACT_ROWS, PER_FEATURE * n_features, len(some)))
+        count = max(n_features, min(most, PER_FEATURE * n_features, len(some)))
         chosen = some[_pivots(kernel, gamma, rows[some], columns[some], own[some], count, rng)]
     points: Any = columns[chosen] if given else rows[chosen]
     gram = kernel.between(rows[chosen], points, gamma)

@@ -11,13 +11,14 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.checks import plain_labels
 from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.kernel.choosing import Question, usual_gamma
+from bayesmargin.models.kernel.gaussian import gaussian_run
 from bayesmargin.models.kernel.kernels import Kernel, kernel_of
 from bayesmargin.models.kernel.landmarks import fit_map
 from bayesmargin.models.kernel.reading import KernelReading
 from bayesmargin.models.kernel.resting import resting_scores
 from bayesmargin.models.kernel.settings import AUTO, check_kernel_settings
 from bayesmargin.models.kernel.support import MOST_ROWS, SupportMixin, active_shares
-from bayesmargin.models.linear.calibrating import calibrate, some_rows
+from bayesmargin.models.linear.calibrating import calibrate, linked, some_rows
 from bayesmargin.models.linear.choosing import Profile
 from bayesmargin.models.linear.fitting import (
     LinearData,
@@ -32,6 +33,7 @@ from bayesmargin.priors.moments import prior_belief
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import Run
+from bayesmargin.samplers.auto import Auto
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,8 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
         label = label.astype(np.min_scalar_type(len(self.classes_)))
         given = LinearData(X, label, weight, len(self.classes_), place=np.arange(len(label)))
         data = emphasised(merged(given), self.class_weight, self.classes_)
-        facts = [
-            part for part in (data.values, data.label, data.weight, data.number) if part is not None
-        ]
-        with self._checkpointing(*facts) as checkpoint:
+        read = (data.values, data.label, data.weight, data.number)
+        with self._checkpointing(*(part for part in read if part is not None)) as checkpoint:
             generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             data = self._mapped(data, generators[-1])
             settings = Sampled(self.C_, self.margin, self.multi_class, self.n_draws, self.n_jobs)
@@ -93,10 +93,19 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
             separate = self.multi_class == "ovr" and len(self.classes_) > 2
             sizes = [size] * len(self.classes_) if separate else [size * self._n_blocks()]
             priors = [prior_belief("gaussian", self.prior_scale_, one) for one in sizes]
-            with progress_for(self.verbose) as progress:
-                journal = Journal(checkpoint)
-                run = sample_linear(data, priors, settings, sampler, generators, progress, journal)
-            self._store(run, some_rows(data, generators[-1]), settings, generators[-1])
+            normal = None
+            if isinstance(sampler, Auto) and (separate or len(self.classes_) == 2):
+                normal = gaussian_run(data, self.prior_scale_, settings, generators)
+            if normal is not None:
+                run, fits = normal
+                told = linked(data, *fits.left_out(), settings)
+            else:
+                with progress_for(self.verbose) as progress:
+                    facts = (settings, sampler, generators, progress, Journal(checkpoint))
+                    run = sample_linear(data, priors, *facts)
+                told = calibrate(some_rows(data, generators[-1]), run.weights, settings)
+            self.link_, self.left_out_ = told
+            self._store(run, generators[-1])
             self._rest(np.bincount(data.label, data.weight, len(self.classes_)).astype(float))
             if len(label) <= MOST_ROWS:
                 self._support(data, separate)
@@ -132,11 +141,8 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
         facts = (self.margin, self.prior_scale_, known, usual, wanted)
         return Question(kernel, data, columns, *facts)
 
-    def _store(
-        self, run: Run, rows: LinearData, settings: Sampled, rng: np.random.Generator
-    ) -> None:
+    def _store(self, run: Run, rng: np.random.Generator) -> None:
         self.diagnostics_ = run.diagnostics
-        self.link_, self.left_out_ = calibrate(rows, run.weights, settings)
         blocks = self._n_blocks()
         coef, intercept = split_weights(run.weights, blocks, True)
         mean = run.weights.mean(axis=(0, 1)) if run.moments is None else run.moments[0]

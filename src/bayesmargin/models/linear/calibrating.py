@@ -83,6 +83,17 @@ def calibrate(
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(left_out, range(0, n_rows, step)))
     mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return linked(data, mean, variance, settings, before)
+
+
+def linked(
+    data: LinearData,
+    mean: FloatArray,
+    variance: FloatArray,
+    settings: Any,
+    before: Link | None = None,
+) -> tuple[Link, LeftOutForecasts]:
+    """The link that suits scores of rows left out, and the forecasts that follow."""
     number = data.weight if data.number is None else data.number
     typical = min(1.0, number.mean())
     cost, weight = settings.C * typical, data.weight / typical

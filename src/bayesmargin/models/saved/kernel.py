@@ -12,6 +12,7 @@ __all__ = ["CLASSES", "check", "layout"]
 
 CLASSES: dict[str, Stored] = {
     **stored("bayesmargin.models.kernel.landmarks", "FeatureMap"),
+    **stored("bayesmargin.models.kernel.gaussian", "GaussianDiagnostics"),
     **stored(
         "bayesmargin.models.kernel.kernels",
         *("RBF", "Laplacian", "Linear", "Polynomial", "Cosine", "Precomputed"),

@@ -1,0 +1,105 @@
+"""Gaussians of many small fits: the same as anywhere, and rows left out of them."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+from bayesmargin import BayesianSVC
+from bayesmargin.approximation import fit_anchor
+from bayesmargin.approximation.binary import expected_hinges, with_prior
+from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.models.kernel.gaussian import GaussianDiagnostics, gaussian_run
+from bayesmargin.models.kernel.kernels import RBF
+from bayesmargin.models.kernel.landmarks import fit_map
+from bayesmargin.models.kernel.training import Sampled
+from bayesmargin.models.linear.fitting import LinearData, make_problem
+from bayesmargin.models.linear.gaussian import folds_of, gaussian_fits
+from bayesmargin.priors.moments import prior_belief
+
+
+def moons(n_rows, n_features):
+    X, y = make_moons(n_rows, noise=0.3, random_state=0)
+    found = fit_map(RBF(), 1.0, X, np.arange(n_rows), n_features, np.random.default_rng(0))
+    return LinearData(found.features(X)[0], y, np.ones(n_rows), 2)
+
+
+def test_energies_are_those_of_the_anchor_of_two_classes():
+    data = moons(80, 6)
+    problem = make_problem(data, prior_belief("gaussian", 2.0, 7), 3.0, 1.5, True)
+    fits = gaussian_fits(data, 3.0, 1.5, 2.0)
+    (part,) = fits.parts
+    rng = np.random.default_rng(0)
+    anchor = GaussianAnchor(0.3 * rng.standard_normal(7), np.tril(rng.normal(size=(7, 7))).T)
+    wanted = with_prior(problem.prior, anchor, expected_hinges(problem, anchor))
+    for ours, theirs in zip(part.energy(anchor), wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
+    theirs = fit_anchor(problem, rng)
+    far = (fits.anchors[0].mean - theirs.mean) / np.sqrt(theirs.variances())
+    assert np.abs(far).max() < 0.05
+    draws = rng.standard_normal((20_000, 7))
+    slope = part.gradients(fits.anchors[0], draws)
+    assert np.abs(slope.mean(axis=0)).max() < 0.05
+    np.testing.assert_allclose(draws.T @ slope / len(draws), np.eye(7), atol=0.06)
+
+
+@pytest.mark.parametrize("cost", [1.0, 5.0])
+def test_rows_left_out_are_as_refits_without_them_say(cost):
+    data = moons(60, 60)
+    fits = gaussian_fits(data, cost, 1.0, 1.0)
+    mean, variance = fits.parts[0].scores(fits.anchors[0])
+    told, width = fits.left_out()
+    refit_mean, refit_variance = fits.held_out(np.arange(60))
+    sign = 2.0 * data.label - 1.0
+    moved, wanted = sign * (told - mean), sign * (refit_mean - mean)
+    assert np.sqrt(np.mean((moved - wanted) ** 2)) < 0.35 * np.sqrt(np.mean(wanted**2))
+    assert abs(moved.mean() / wanted.mean() - 1.0) < 0.25
+    ratio = width / refit_variance
+    assert 0.75 < np.median(ratio) < 1.25
+    assert (width > 0.95 * variance).all()
+
+
+def test_a_neighbour_as_a_start_leads_to_the_same_gaussian():
+    data = moons(100, 20)
+    fresh = gaussian_fits(data, 3.0, 1.0, 1.0)
+    begun = gaussian_fits(data, 3.0, 1.0, 1.0, start=gaussian_fits(data, 1.0, 1.0, 1.0))
+    far = (begun.anchors[0].mean - fresh.anchors[0].mean) / np.sqrt(fresh.anchors[0].variances())
+    assert np.sqrt(np.mean(far**2)) < 0.05
+    np.testing.assert_allclose(begun.left_out()[1], fresh.left_out()[1], rtol=0.1)
+
+
+def test_parts_have_all_classes_evenly():
+    label = np.repeat([0, 1, 2], [50, 30, 20])
+    fold = folds_of(label, 5, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.bincount(fold), 20)
+    for k, count in enumerate((10, 6, 4)):
+        np.testing.assert_array_equal(np.bincount(fold[label == k]), count)
+
+
+def test_draws_of_the_gaussian_are_like_those_of_chains():
+    X, y = make_moons(80, noise=0.3, random_state=0)
+    settings = {"C": 2.0, "gamma": 1.0, "n_components": 12, "random_state": 0, "n_draws": 1000}
+    quick = BayesianSVC(**settings).fit(X, y)
+    assert isinstance(quick.diagnostics_, GaussianDiagnostics)
+    assert quick.diagnostics_.trustworthy
+    assert "independent draws" in str(quick.diagnostics_)
+    assert quick.posterior_.attrs["drawn_by"] == "Anchor"
+    chains = BayesianSVC(**settings, sampler="ssgnht").fit(X, y)
+    assert chains.posterior_.attrs["drawn_by"] == "SSGNHT"
+    features = chains.map_.features(X)[0]
+    drawn = [
+        one.posterior_.flat("coef") @ features.T + one.posterior_.flat("intercept")[:, None]
+        for one in (quick, chains)
+    ]
+    shift = (drawn[0].mean(axis=0) - drawn[1].mean(axis=0)) / drawn[1].std(axis=0)
+    assert np.sqrt(np.mean(shift**2)) < 0.15
+    assert abs(np.mean(drawn[0].var(axis=0) / drawn[1].var(axis=0)) - 1.0) < 0.1
+    chance = [one.predict_proba(X)[:, 1] for one in (quick, chains)]
+    assert np.abs(chance[0] - chance[1]).max() < 0.05
+
+
+def test_a_lopsided_posterior_is_left_to_chains():
+    rng = np.random.default_rng(0)
+    data = LinearData(rng.standard_normal((300, 1)), np.arange(300) == 0, np.ones(300), 2)
+    settings = Sampled(5.0, 1.0, "ovr", 50, 1)
+    assert gaussian_run(data, 30.0, settings, rng.spawn(3)) is None
+    assert gaussian_run(moons(100, 10), 1.0, settings, rng.spawn(3)) is not None
