@@ -16,18 +16,22 @@ with the precision that the curvatures of all rows add up to, and after the step
 Gaussian itself.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
 from scipy.special import ndtr
 
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.approximation.newton import TOLERANCE, Energy, inverse_factor, newton
+from bayesmargin.approximation.newton import CLOSE, TOLERANCE, Energy, inverse_factor, newton
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.moments import normal_density
 
 OUT_OF_REACH = 8.5  # deviations between a slack and its kink, from where it bends nothing
+BLOCK = 1 << 13  # rows at a time
+LARGE, PART = 12_000, 4000  # rows from which on some of them, so many, give a start
 MOST_OWN = 1.0 - 1e-9  # of the precision of its score that a row may have brought itself
 
 
@@ -51,41 +55,49 @@ class RowsOfTwoClasses:
     margin: float
     precision: FloatArray
 
-    def at(self, index: FloatArray) -> "RowsOfTwoClasses":
+    def at(self, index: Any) -> "RowsOfTwoClasses":
         """Some of the rows."""
         parts = (self.rows[index], self.sign[index], self.cost[index])
         return RowsOfTwoClasses(*parts, self.margin, self.precision)
-
-    def with_cost(self, cost: FloatArray) -> "RowsOfTwoClasses":
-        """The same rows with other costs."""
-        return replace(self, cost=cost)
 
     def scores(self, anchor: GaussianAnchor) -> tuple[FloatArray, FloatArray]:
         """Means and variances of the scores of the rows."""
         return score_moments(self.rows, anchor)
 
+    def active(self, anchor: GaussianAnchor) -> FloatArray:
+        """Probabilities that the hinges of the rows bend."""
+        mean, variance = self.scores(anchor)
+        return np.asarray(ndtr(self._kinks(mean, variance, slice(None))[0]))
+
     def energy(self, anchor: GaussianAnchor) -> Energy:
         """Expected energy under a Gaussian, its gradient, and the expected Hessian."""
-        mean, variance = self.scores(anchor)
-        deviation = np.sqrt(np.maximum(variance, 1e-300))
-        slack = self.margin - self.sign * mean
-        ratio = slack / deviation
-        active, density = ndtr(ratio), normal_density(ratio)
-        value = float(self.cost @ (slack * active + deviation * density))
-        gradient = -((self.cost * self.sign * active) @ self.rows)
-        near = np.flatnonzero(np.abs(ratio) < OUT_OF_REACH)
-        bends = np.sqrt((self.cost * density / deviation)[near])
-        bent = self.rows[near] * bends[:, None]
-        hessian = bent.T @ bent
-        hessian.flat[:: len(hessian) + 1] += self.precision
         pull = self.precision * anchor.mean
-        value += 0.5 * float(pull @ anchor.mean + self.precision @ anchor.variances())
-        return value, gradient + pull, hessian
+        value = 0.5 * float(pull @ anchor.mean + self.precision @ anchor.variances())
+        gradient, hessian = pull, np.diag(self.precision)
+        for span in self._spans():
+            rows, cost, sign = self.rows[span], self.cost[span], self.sign[span]
+            mean, variance = score_moments(rows, anchor)
+            ratio, deviation = self._kinks(mean, variance, span)
+            active, density = ndtr(ratio), normal_density(ratio)
+            value += float(cost @ (deviation * (ratio * active + density)))
+            gradient = gradient - (cost * sign * active) @ rows
+            near = np.flatnonzero(np.abs(ratio) < OUT_OF_REACH)
+            bent = rows[near] * np.sqrt((cost * density / deviation)[near])[:, None]
+            hessian += bent.T @ bent
+        return value, gradient, hessian
 
     def fit(
         self, start: GaussianAnchor | None = None, tolerance: float = TOLERANCE
     ) -> GaussianAnchor:
-        """The Gaussian of least divergence, to so many posterior deviations."""
+        """The Gaussian of least divergence, to so many posterior deviations.
+
+        Of many rows some, each of which stands for several, give a start.
+        """
+        if start is None and len(self.rows) > LARGE:
+            step = -(-len(self.rows) // PART)
+            part = self.at(slice(None, None, step))
+            part = replace(part, cost=part.cost * (self.cost.sum() / part.cost.sum()))
+            start = part.fit(None, CLOSE)
         broad = 1.0 / np.sqrt(self.precision)
         return newton(self.energy, len(broad), start, broad=broad, tolerance=tolerance)
 
@@ -98,14 +110,18 @@ class RowsOfTwoClasses:
         """
         _, gradient, hessian = self.energy(anchor)
         factor, _ = inverse_factor(hessian)
-        spread = self.rows @ factor
-        own = np.einsum("ij,ij->i", spread, spread)
-        mean, variance = self.scores(anchor)
-        deviation = np.sqrt(np.maximum(variance, 1e-300))
-        t = (self.margin - self.sign * mean) / deviation
-        alone = 1.0 - np.minimum(cost * normal_density(t) / deviation * own, MOST_OWN)
-        step = spread @ (factor.T @ gradient) + own * cost * self.sign * ndtr(t)
-        return mean - step / alone, own / alone
+        left = factor @ (factor.T @ gradient)
+        told = np.empty((2, len(self.rows)))
+        for span in self._spans():
+            rows, single = self.rows[span], cost[span]
+            mean, variance = score_moments(rows, anchor)
+            ratio, deviation = self._kinks(mean, variance, span)
+            spread = rows @ factor
+            own = np.einsum("ij,ij->i", spread, spread)
+            alone = 1.0 - np.minimum(single * normal_density(ratio) / deviation * own, MOST_OWN)
+            step = rows @ left + own * single * self.sign[span] * ndtr(ratio)
+            told[0, span], told[1, span] = mean - step / alone, own / alone
+        return told[0], told[1]
 
     def gradients(self, anchor: GaussianAnchor, draws: FloatArray) -> FloatArray:
         """Gradients at draws of N(0, I), in the coordinates in which that is the Gaussian.
@@ -120,6 +136,18 @@ class RowsOfTwoClasses:
         forces = -(self.cost * self.sign)[:, None] * bends
         weights = anchor.mean + draws @ anchor.factor.T
         return forces.T @ turned + (weights * self.precision) @ anchor.factor
+
+    def _spans(self) -> Iterator[slice]:
+        """Some rows at a time."""
+        for first in range(0, len(self.rows), BLOCK):
+            yield slice(first, first + BLOCK)
+
+    def _kinks(
+        self, mean: FloatArray, variance: FloatArray, span: slice
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean slacks in deviations of the scores, and these deviations."""
+        deviation = np.sqrt(np.maximum(variance, 1e-300))
+        return (self.margin - self.sign[span] * mean) / deviation, deviation
 
 
 def score_moments(rows: FloatArray, anchor: GaussianAnchor) -> tuple[FloatArray, FloatArray]:

@@ -27,6 +27,7 @@ from bayesmargin.models.linear.fitting import (
     sample_linear,
     split_weights,
 )
+from bayesmargin.models.linear.gaussian import GaussianFits
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.posterior import Posterior
 from bayesmargin.priors.moments import prior_belief
@@ -93,12 +94,13 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
             separate = self.multi_class == "ovr" and len(self.classes_) > 2
             sizes = [size] * len(self.classes_) if separate else [size * self._n_blocks()]
             priors = [prior_belief("gaussian", self.prior_scale_, one) for one in sizes]
-            normal = None
+            normal = fits = None
             if isinstance(sampler, Auto) and (separate or len(self.classes_) == 2):
                 normal = gaussian_run(data, self.prior_scale_, settings, generators)
             if normal is not None:
                 run, fits = normal
-                told = linked(data, *fits.left_out(), settings)
+                rows, scores = fits.some_left_out(generators[-1])
+                told = linked(rows, *scores, settings)
             else:
                 with progress_for(self.verbose) as progress:
                     facts = (settings, sampler, generators, progress, Journal(checkpoint))
@@ -108,7 +110,7 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
             self._store(run, generators[-1])
             self._rest(np.bincount(data.label, data.weight, len(self.classes_)).astype(float))
             if len(label) <= MOST_ROWS:
-                self._support(data, separate)
+                self._support(data, fits, separate)
         return self
 
     def _mapped(self, data: LinearData, rng: np.random.Generator) -> LinearData:
@@ -161,10 +163,13 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
         dims = {"coef": (*per_class, "component"), "intercept": per_class, "unseen": per_class}
         self.posterior_ = Posterior(draws, dims, coords, {**run.info, **told})
 
-    def _support(self, data: LinearData, separate: bool) -> None:
+    def _support(self, data: LinearData, fits: GaussianFits | None, separate: bool) -> None:
         """How often the rows that were given pull, and how strongly."""
-        draws = super(KernelReading, self)._draws()
-        active = active_shares(data, *draws, self.margin, separate)
+        if fits is not None:
+            active = fits.active()
+        else:
+            draws = super(KernelReading, self)._draws()
+            active = active_shares(data, *draws, self.margin, separate)
         place = data.place
         assert place is not None
         number = data.weight if data.number is None else data.number

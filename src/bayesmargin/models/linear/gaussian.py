@@ -15,7 +15,7 @@ from bayesmargin.approximation.dense import RowsOfTwoClasses, score_moments
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.newton import TOLERANCE
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
-from bayesmargin.calibration.maps import Link, fit_link
+from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.fitting import LinearData
 
@@ -60,6 +60,14 @@ class GaussianFits:
         ]
         return self._as_linked(found)
 
+    def some_left_out(self, rng: np.random.Generator) -> tuple[LinearData, Scores]:
+        """The same of at most 20,000 rows chosen at random, and these rows."""
+        mean, variance = self.left_out()
+        if len(mean) <= MAX_ROWS:
+            return self.data, (mean, variance)
+        chosen = rng.choice(len(mean), MAX_ROWS, replace=False, shuffle=False)
+        return self.data.at(chosen), (mean[chosen], variance[chosen])
+
     def held_out(self, fold: IntArray, tolerance: float = TOLERANCE) -> Scores:
         """Scores of the rows of every part by a fit to the other parts."""
         found = []
@@ -71,6 +79,13 @@ class GaussianFits:
                 mean[away], variance[away] = score_moments(part.rows[away], one)
             found.append((mean, variance))
         return self._as_linked(found)
+
+    def active(self) -> FloatArray:
+        """Probabilities that the hinge of each row bends; of several hinges, any of them."""
+        idle = np.ones(len(self.data.label))
+        for part, anchor in zip(self.parts, self.anchors, strict=True):
+            idle *= 1.0 - part.active(anchor)
+        return 1.0 - idle
 
     def losses(self, scores: Scores, link: Link | None = None) -> FloatArray:
         """Log loss of every row by scores of rows left out, and the link that suits these best."""
