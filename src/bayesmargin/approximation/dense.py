@@ -93,13 +93,14 @@ class RowsOfTwoClasses:
 
         Of many rows some, each of which stands for several, give a start.
         """
+        close = tolerance
         if start is None and len(self.rows) > LARGE:
             step = -(-len(self.rows) // PART)
             part = self.at(slice(None, None, step))
             part = replace(part, cost=part.cost * (self.cost.sum() / part.cost.sum()))
-            start = part.fit(None, CLOSE)
+            start, close = part.fit(None, CLOSE), CLOSE
         broad = 1.0 / np.sqrt(self.precision)
-        return newton(self.energy, len(broad), start, broad=broad, tolerance=tolerance)
+        return newton(self.energy, len(broad), start, broad, tolerance, close)
 
     def without_rows(
         self, anchor: GaussianAnchor, cost: FloatArray

@@ -55,12 +55,13 @@ def newton(
     start: GaussianAnchor | None = None,
     broad: FloatArray | None = None,
     tolerance: float = TOLERANCE,
+    close: float = CLOSE,
 ) -> GaussianAnchor:
     """Newton steps on the mean and the precision; one that raises the divergence is shortened.
 
     ``energy`` is all that touches the rows, once a step. From a ``start`` on some of the rows the
-    last step is taken without a look: what a Newton step of less than :data:`CLOSE` leaves is of
-    second order, if the precision hardly changes. Without one the first Gaussian has the deviations
+    last step is taken without a look: what a Newton step of less than ``close`` leaves is of second
+    order, if the precision hardly changes. Without one the first Gaussian has the deviations
     ``broad``, or ones, and steps end below ``tolerance`` posterior standard deviations.
     """
     broad = np.ones(size) if broad is None else broad
@@ -82,7 +83,7 @@ def newton(
             move = -factor @ (factor.T @ gradient)
             proposal = GaussianAnchor(anchor.mean + length * move, factor, iterations)
             step = float(np.sqrt(max(0.0, -float(move @ gradient))))
-            near = start is not None and length == 1.0 and step < CLOSE * np.sqrt(size)
+            near = start is not None and length == 1.0 and step < close * np.sqrt(size)
             if near and _alike(precision, factor):
                 tell(proposal.mean)
                 return proposal
