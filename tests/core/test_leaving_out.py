@@ -6,9 +6,9 @@ import pytest
 from bayesmargin.calibration.leave_one_out import (
     leave_one_out,
     leave_one_out_jointly,
-    with_hinge,
     without,
 )
+from bayesmargin.likelihoods.tilting import with_hinge
 
 GRID = np.linspace(-80.0, 80.0, 400_001)
 

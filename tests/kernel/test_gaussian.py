@@ -1,5 +1,7 @@
 """Gaussians of many small fits: the same as anywhere, and rows left out of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -56,6 +58,9 @@ def test_rows_left_out_are_as_refits_without_them_say(cost):
     ratio = width / refit_variance
     assert 0.75 < np.median(ratio) < 1.25
     assert (width > 0.95 * variance).all()
+    told, width = fits.matched().left_out()
+    assert abs(np.mean(sign * (told - refit_mean)) / wanted.mean()) < 0.25
+    assert 0.75 < np.median(width / refit_variance) < 1.4
 
 
 def test_a_neighbour_as_a_start_leads_to_the_same_gaussian():
@@ -65,6 +70,33 @@ def test_a_neighbour_as_a_start_leads_to_the_same_gaussian():
     far = (begun.anchors[0].mean - fresh.anchors[0].mean) / np.sqrt(fresh.anchors[0].variances())
     assert np.sqrt(np.mean(far**2)) < 0.05
     np.testing.assert_allclose(begun.left_out()[1], fresh.left_out()[1], rtol=0.1)
+
+
+def test_two_rows_have_the_moments_that_integrals_give():
+    rows = np.array([[1.0, 0.5], [0.8, -1.0]])
+    data = LinearData(rows, np.array([1, 0]), np.array([1.0, 2.0]), 2)
+    fits = gaussian_fits(data, 2.0, 1.0, 1.5, intercept=False)
+    (found,) = fits.matched().matches
+    grid = np.linspace(-8.0, 8.0, 801)
+    first, second = np.meshgrid(grid, grid, indexing="ij")
+    weights = np.stack([first.ravel(), second.ravel()])
+    scores = rows @ weights
+    slack = np.maximum(1.0 - np.array([[1.0], [-1.0]]) * scores, 0.0)
+    energy = np.square(weights).sum(axis=0) / (2.0 * 1.5**2) + np.array([2.0, 4.0]) @ slack
+    density = np.exp(energy.min() - energy)
+    density /= density.sum()
+    mean = weights @ density
+    covariance = (weights - mean[:, None]) * density @ (weights - mean[:, None]).T
+    np.testing.assert_allclose(found.anchor.mean, mean, atol=0.03)
+    factor = found.anchor.factor
+    np.testing.assert_allclose(factor @ factor.T, covariance, atol=0.05)
+    bends = (slack > 0.0) @ density
+    np.testing.assert_allclose(found.active(), bends, atol=0.05)
+    narrow = np.diag(fits.anchors[0].factor @ fits.anchors[0].factor.T)
+    assert (narrow < np.diag(covariance)).all()  # what moments mend
+    noisy = gaussian_fits(replace(data, unseen=np.full(2, 50.0)), 2.0, 1.0, 1.5, intercept=False)
+    told = noisy.matched().anchors[0].factor  # rows whose scores are noise teach little
+    assert np.trace(told @ told.T) > 1.5 * np.trace(covariance)
 
 
 def test_parts_have_all_classes_evenly():

@@ -69,6 +69,22 @@ class RowsOfTwoClasses:
         mean, variance = self.scores(anchor)
         return np.asarray(ndtr(self._kinks(mean, variance, slice(None))[0]))
 
+    def bends(self, anchor: GaussianAnchor) -> tuple[FloatArray, FloatArray]:
+        """What each row adds to the precision along its score, and to the pull on it."""
+        mean, variance = self.scores(anchor)
+        ratio, deviation = self._kinks(mean, variance, slice(None))
+        curvature = self.cost * normal_density(ratio) / deviation
+        return curvature, curvature * mean + self.cost * self.sign * ndtr(ratio)
+
+    def precision_of(self, sites: FloatArray) -> FloatArray:
+        """That of the prior and of sites of the rows."""
+        precision = np.diag(self.precision)
+        for span in self._spans():
+            near = np.flatnonzero(sites[span] > 0.0)
+            bent = self.rows[span][near] * np.sqrt(sites[span][near])[:, None]
+            precision += bent.T @ bent
+        return precision
+
     def energy(self, anchor: GaussianAnchor) -> Energy:
         """Expected energy under a Gaussian, its gradient, and the expected Hessian."""
         pull = self.precision * anchor.mean

@@ -1,11 +1,11 @@
 r"""The posterior of a kernel model as the Gaussian nearest to it, where that is near enough.
 
 Under a kernel a score has a wide prior and many rows that know of it, so that the posterior of the
-features is close to normal more often than that of a handful of weights. The Gaussian
-:math:`N(m, S)` of least divergence has the posterior's own force and curvature on average, so
-Stein's identity holds in its draws: it knows neither a shift nor a wrong width. What is left is
-skewness, the third term of the energy along a direction, and that is measured. Where it is small
-independent draws of the Gaussian stand for the posterior; where it is not, chains run.
+features is close to normal more often than that of a handful of weights. So the Gaussian is taken
+that has the moments which rows give their scores (:mod:`bayesmargin.approximation.matching`). What
+it cannot have is skewness, the third term of the energy along a direction, and that is measured, as
+is whether its moments are those asked for. Where both are well independent draws of the Gaussian
+stand for the posterior; where they are not, chains run.
 """
 
 import time
@@ -22,12 +22,17 @@ from bayesmargin.models.linear.gaussian import GaussianFits, gaussian_fits
 from bayesmargin.running.run import Run
 
 SKEWED = 0.3  # skewness along a direction, in root mean square over directions, that is too much
+UNSETTLED = 0.05  # disagreement of moments with those asked for that is too much
+CLOSE_ENOUGH = 0.1  # deviations of the posterior, of the Gaussian to begin with
 LOOKED_AT = 400  # draws at which gradients are looked at
 
 
 @dataclass(frozen=True)
 class GaussianDiagnostics(Diagnostics):
     """Figures of independent draws of a Gaussian near the posterior.
+
+    ``bias`` is the mean relative disagreement between variances of scores and those that their own
+    rows ask for.
 
     Attributes
     ----------
@@ -41,8 +46,8 @@ class GaussianDiagnostics(Diagnostics):
     def __str__(self) -> str:
         return (
             "The posterior can be trusted: it is near to a Gaussian (skewness of its directions "
-            f"{self.skewness:.2f}, variance bias {self.bias:+.3f}), of which {self.n_iterations} "
-            f"independent draws were made, in {self.seconds:.1f} s."
+            f"{self.skewness:.2f}, variances met to {abs(self.bias):.1%}), of which "
+            f"{self.n_iterations} independent draws were made, in {self.seconds:.1f} s."
         )
 
 
@@ -57,7 +62,10 @@ def gaussian_run(
     One chain is made for each generator but the last.
     """
     began = time.perf_counter()
-    fits = gaussian_fits(data, settings.C, settings.margin, scale)
+    fits = gaussian_fits(data, settings.C, settings.margin, scale, tolerance=CLOSE_ENOUGH).matched()
+    assert fits.matches is not None
+    if max(max(one.rest, abs(one.wider)) for one in fits.matches) > UNSETTLED:
+        return None
     spawned = [rng.spawn(1)[0] for rng in generators]
     size = fits.parts[0].rows.shape[1]
     found = []
@@ -84,7 +92,7 @@ def gaussian_run(
         min_tail_ess=float(count),
         temperature=1.0,
         thermostat_shift=0.0,
-        bias=float(np.mean([1.0 / one.variance_ratio for one in found]) - 1.0),
+        bias=float(np.mean([one.wider for one in fits.matches])),
         divergences=0,
         n_iterations=count,
         seconds=time.perf_counter() - began,

@@ -7,12 +7,13 @@ others take their places when one goes, and no computation at the old border see
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bayesmargin.approximation.dense import RowsOfTwoClasses, score_moments
 from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.matching import MatchedGaussian, matched
 from bayesmargin.approximation.newton import TOLERANCE
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
@@ -44,15 +45,29 @@ class GaussianFits:
     anchors: Sequence[GaussianAnchor]
     cost: float
     margin: float
+    matches: Sequence[MatchedGaussian] | None = None
+
+    def matched(self) -> "GaussianFits":
+        """Gaussians that have the moments of the scores, whose variances are not too small."""
+        noise = self.data.unseen
+        pairs = zip(self.parts, self.anchors, strict=True)
+        found = [matched(part, anchor, noise) for part, anchor in pairs]
+        return replace(self, anchors=[one.anchor for one in found], matches=found)
+
+    @property
+    def number(self) -> FloatArray:
+        """Rows that each stands for."""
+        return self.data.weight if self.data.number is None else self.data.number
 
     @property
     def single(self) -> FloatArray:
         """Cost of one row of those that each stands for."""
-        number = self.data.weight if self.data.number is None else self.data.number
-        return np.asarray(self.cost * self.data.weight / np.maximum(number, 1.0))
+        return np.asarray(self.cost * self.data.weight / np.maximum(self.number, 1.0))
 
     def left_out(self) -> Scores:
         """Scores of the rows, each without itself, by computation."""
+        if self.matches is not None:
+            return self._as_linked([one.without_rows(self.number) for one in self.matches], 0.0)
         single = self.single
         found = [
             part.without_rows(anchor, single)
@@ -82,10 +97,12 @@ class GaussianFits:
 
     def active(self) -> FloatArray:
         """Probabilities that the hinge of each row bends; of several hinges, any of them."""
-        idle = np.ones(len(self.data.label))
-        for part, anchor in zip(self.parts, self.anchors, strict=True):
-            idle *= 1.0 - part.active(anchor)
-        return 1.0 - idle
+        if self.matches is not None:
+            active = [one.active() for one in self.matches]
+        else:
+            pairs = zip(self.parts, self.anchors, strict=True)
+            active = [part.active(anchor) for part, anchor in pairs]
+        return np.asarray(1.0 - np.prod(1.0 - np.array(active), axis=0))
 
     def losses(self, scores: Scores, link: Link | None = None) -> FloatArray:
         """Log loss of every row by scores of rows left out, and the link that suits these best."""
@@ -97,10 +114,10 @@ class GaussianFits:
         """The link that makes labels most likely."""
         return fit_link(*scores, self.data.label, self.data.weight, self.cost, self.margin)
 
-    def _as_linked(self, found: Sequence[Scores]) -> Scores:
+    def _as_linked(self, found: Sequence[Scores], unseen: float = 1.0) -> Scores:
         mean, variance = (np.stack(part, axis=1) for part in zip(*found, strict=True))
         if self.data.unseen is not None:
-            variance += self.data.unseen[:, None]
+            variance += unseen * self.data.unseen[:, None]
         if self.data.n_classes == 2:
             return mean[:, 0], variance[:, 0]
         return mean, variance_to_leader(variance, leader_of(mean))
