@@ -63,6 +63,8 @@ def html(shown):
 
 def test_a_fit_shows_how_it_goes(notebook):
     assert "sampling" in notebook.shown[0]
+    assert "R-hat" in notebook.shown[0]
+    assert "UserWarning" not in notebook.shown[0]
 
 
 def test_an_estimator_shows_its_settings_and_what_it_has_learned(outputs):

@@ -127,7 +127,11 @@ def display() -> Progress:
     from rich.console import Console
 
     console = Console(stderr=True)
-    return LiveBar(console) if console.is_terminal or console.is_jupyter else LogLines()
+    if console.is_jupyter:  # that of rich asks for widgets there, and shows nothing without
+        from bayesmargin.running.notebook import NotebookBar
+
+        return NotebookBar()
+    return LiveBar(console) if console.is_terminal else LogLines()
 
 
 class Watch(NamedTuple):
