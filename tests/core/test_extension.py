@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesmargin.diagnostics.assessment import enough_draws
 from bayesmargin.errors import DivergenceError
 from bayesmargin.foundation.storage import DrawStore
 from bayesmargin.running.chains import every_second
@@ -40,8 +41,8 @@ class Walker:
         every_second(self.draws, self.trace)
 
 
-def extended(chains, n_draws=400):
-    ensemble = Ensemble(Chains(chains), Plan(thin=1, warmup=0, adaptive=True))
+def extended(chains, n_draws=400, closer=0):
+    ensemble = Ensemble(Chains(chains), Plan(thin=1, warmup=0, adaptive=True, closer=closer))
     with progress_for(False) as progress:
         supervisor = Supervisor(None, n_draws, 1, progress, Journal(), None)
         return supervisor.sample(ensemble)
@@ -65,6 +66,26 @@ def test_chains_that_disagree_begin_again():
     chains = [Walker(seed, memory=0.98, start=40.0 * (seed % 2)) for seed in range(4)]
     extended(chains)
     assert all(chain.forgotten > 0 for chain in chains)
+
+
+def test_dear_draws_that_nearly_suffice_go_on_for_no_longer_than_needed():
+    """Twice as many were made for the want of a tenth."""
+    chains = [Walker(seed, memory=0.7) for seed in range(4)]
+    ensemble, watched, trace = extended(chains, closer=3)
+    assert ensemble.info["thin"] == 1
+    assert 400 < chains[0].made < 2 * 400
+    assert watched.worst[1] > enough_draws(watched)
+    assert watched.positions.shape == (4, 400, 1)
+    assert set(np.diff(trace[0, :, 0])) == {1.0, 2.0}
+    assert all(chain.forgotten == 0 for chain in chains)
+
+
+def test_dear_draws_that_are_far_from_enough_keep_every_second_one_first():
+    chains = [Walker(seed, memory=0.9) for seed in range(4)]
+    ensemble, watched, _ = extended(chains, closer=3)
+    assert ensemble.info["thin"] >= 2
+    assert chains[0].made < 2 * 400 * ensemble.info["thin"]
+    assert watched.worst[1] > enough_draws(watched)
 
 
 class Stumbling(Walker):
@@ -96,6 +117,24 @@ def test_a_smaller_step_comes_with_its_own_spacing_and_takes_no_extension():
     assert ensemble.info["thin"] == 64
     assert ensemble.chains[0].made == 20 + 400 * 64
     assert watched.positions.shape == (4, 400, 1)
+
+
+def test_where_every_row_can_be_read_no_step_is_halved():
+    class Steadier(Remedies):
+        can_restart = True
+
+        def steadier(self):
+            chains = Chains(Walker(seed, memory=0.5) for seed in range(4))
+            return Ensemble(chains, Plan(thin=2, warmup=20, adaptive=True))
+
+    chains = Chains(Stumbling(seed, memory=0.5) for seed in range(4))
+    stumbling = Ensemble(chains, Plan(thin=1, warmup=20, adaptive=True), remedies=Steadier())
+    with progress_for(False) as progress:
+        supervisor = Supervisor(None, 400, 1, progress, Journal(), None)
+        ensemble, _, _ = supervisor.sample(supervisor.warm_up(stumbling))
+    assert supervisor.restarts == 0
+    assert supervisor.notes == ["every row read (a chain diverged)"]
+    assert ensemble.info["thin"] == 2
 
 
 @pytest.mark.parametrize("length", [0, 10, 99, 150, 199, 250, 1001])

@@ -98,6 +98,18 @@ def test_draws_are_as_far_apart_in_time_whatever_the_step():
     assert short.plan.thin == 2 * long.plan.thin
 
 
+def test_chains_too_hot_for_batches_read_every_row(monkeypatch):
+    monkeypatch.setattr(stochastic, "COSTLY", 1 << 30)
+    hot = started(2)
+    assert not isinstance(hot.chains[0], ChainInCompany)
+    steady = hot.remedies.steadier()
+    assert isinstance(steady.chains[0], ChainInCompany)
+    assert steady.remedies.steadier() is None
+    assert isinstance(steady.remedies.smaller().chains[0], ChainInCompany)
+    monkeypatch.setattr(stochastic, "STEADIER", 0)  # too many rows for that
+    assert hot.remedies.steadier() is None
+
+
 def test_steps_that_were_chosen_keep_their_batches():
     chosen = SSGNHT(integrator="badodab", batch_size=50).start(problem(), spawn_generators(3, 3))
     assert not isinstance(chosen.chains[0], ChainInCompany)

@@ -12,7 +12,7 @@ import pytest
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.errors import ConvergenceWarning, StepSizeWarning
-from bayesmargin.running import run, supervisor
+from bayesmargin.running import run, signs, supervisor
 
 
 def _fitted(X, y, seed, **settings):
@@ -82,7 +82,7 @@ def test_a_chain_that_a_wall_throws_off_is_not_kept():
 
 def test_where_the_exact_sampler_is_cheap_no_step_is_halved(monkeypatch):
     """Half the step told users to scale features that had been scaled."""
-    monkeypatch.setattr(supervisor, "THROWN", 0.0)  # by which every chain is
+    monkeypatch.setattr(signs, "THROWN", 0.0)  # by which every chain is
     model = BayesianLinearSVC(random_state=0, n_draws=200).fit(*_rare())
     assert model.posterior_.attrs["drawn_by"] == "SubgradientHMC"
     assert "exact sampler (a chain was thrown off)" in model.posterior_.attrs["notes"]
@@ -90,7 +90,7 @@ def test_where_the_exact_sampler_is_cheap_no_step_is_halved(monkeypatch):
 
 
 def test_where_it_is_dear_a_step_is_halved_first(monkeypatch):
-    monkeypatch.setattr(supervisor, "THROWN", 0.0)
+    monkeypatch.setattr(signs, "THROWN", 0.0)
     monkeypatch.setattr(supervisor, "CHEAP", 1.0)
     model = BayesianLinearSVC(random_state=0, n_draws=200).fit(*_rare())
     assert "step halved (a chain was thrown off)" in model.posterior_.attrs["notes"]

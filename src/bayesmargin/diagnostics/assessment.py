@@ -95,10 +95,16 @@ def lacking(watched: Watched) -> str:
     """What the chains lack before they may stop: "agreement", "draws", or nothing ("")."""
     if not watched.enough:
         return ""
-    (rhat, bulk), (n_chains, n_draws) = watched.worst, watched.positions.shape[:2]
+    rhat, bulk = watched.worst
     if not rhat < TOLERATED_RHAT:
         return "agreement"
-    return "" if bulk > min(ESS_PER_CHAIN * n_chains, 0.25 * n_chains * n_draws) else "draws"
+    return "" if bulk > enough_draws(watched) else "draws"
+
+
+def enough_draws(watched: Watched) -> float:
+    """Effective draws in the worst coordinate that suffice."""
+    n_chains, n_draws = watched.positions.shape[:2]
+    return min(ESS_PER_CHAIN * n_chains, 0.25 * n_chains * n_draws)
 
 
 def lopsided(watched: Watched, step: float, noise: float, cheap: bool = True) -> bool:

@@ -207,6 +207,10 @@ class Remedies:
         """Begin again with a smaller step."""
         raise TypeError("these chains cannot begin again")
 
+    def steadier(self) -> "Ensemble | None":
+        """Begin again with exact gradients, if that is possible, for steps too long for batches."""
+        return None
+
     def repaired(self) -> "Ensemble | None":
         """After a warm-up: chains that leave less out, where these left out what matters."""
         return None

@@ -1,9 +1,9 @@
 """One run of all chains, and what its own diagnostics make of it on the way.
 
-A step that diverges, overheats the thermostat or throws a chain off is halved, unless an exact
-sampler that costs little stands ready; an anchor that the warm-up contradicts is replaced by one
-estimated from the warm-up; chains that disagree, or hold too few effective draws, go on twice as
-long.
+Where a step diverges, overheats the thermostat or throws a chain off, every row is read instead, if
+that can be; else it is halved, unless an exact sampler that costs little stands ready. An anchor
+that the warm-up contradicts is replaced by one estimated from the warm-up; chains that disagree, or
+hold too few effective draws, go on for longer.
 """
 
 import time
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayesmargin.diagnostics.assessment import Watched, lacking
+from bayesmargin.diagnostics.assessment import Watched, enough_draws, lacking
 from bayesmargin.diagnostics.convergence import rhat
 from bayesmargin.diagnostics.stein import full_cost
 from bayesmargin.errors import DivergenceError, StepSizeWarning
@@ -24,16 +24,16 @@ from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
 from bayesmargin.running.rounds import in_rounds
+from bayesmargin.running.signs import MAX_SHIFT, doubtfully_hot, may_shrink, shift, thrown
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.targets.problem import Problem
 
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
 MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback, none when that is cheap
 MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
-MAX_SHIFT = 0.4  # of the thermostat, in units of its diffusion: beyond it the variance suffers
 SECOND_LOOK = 4  # times the warm-up that is added where chance may have shifted the thermostat
-THROWN = 6.0  # standard deviations beyond the root of its coordinates of a length of the momentum
 CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
+MARGIN = 1.1  # times as many draws are made as seem to be needed
 
 
 def exact_is_cheap(ensemble: Ensemble) -> bool:
@@ -144,10 +144,10 @@ class Supervisor:
                 rest = plan.warmup - min(marks, plan.warmup) * thin
                 if rest > 0 and not plan.adaptive:  # a length that was asked for
                     self.advance(ensemble, "warm-up", 1, rest)
-                if _doubtfully_hot(ensemble):
+                if doubtfully_hot(ensemble):
                     self.advance(ensemble, "warm-up", SECOND_LOOK * marks, thin)
             except DivergenceError:
-                if not _may_shrink(ensemble):
+                if not may_shrink(ensemble):
                     raise
                 ensemble = self._smaller_step(ensemble, "a chain diverged")
                 continue
@@ -167,9 +167,9 @@ class Supervisor:
             return repaired
         positions, trace = collected(ensemble.chains)
         half = positions.shape[1] // 2
-        shift = _shift(ensemble, trace)
-        if shift > MAX_SHIFT:
-            return self._smaller_step(ensemble, f"the thermostat ran {shift:.0%} hot")
+        hot = shift(ensemble, trace)
+        if hot > MAX_SHIFT:
+            return self._smaller_step(ensemble, f"the thermostat ran {hot:.0%} hot")
         late = positions[:, half:].reshape(-1, positions.shape[-1])
         off = float(np.abs(late.mean(axis=0)).max())
         spread = late.var(axis=0)
@@ -183,6 +183,11 @@ class Supervisor:
         return None
 
     def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
+        steadier = ensemble.remedies.steadier() if self.max_restarts > 0 else None
+        if steadier is not None:
+            self.notes.append(f"every row read ({reason})")
+            self.max_extensions += steadier.plan.closer - ensemble.plan.closer
+            return steadier
         self.restarts += 1
         if self.may_hand_over and self.restarts > self.max_restarts:
             raise DivergenceError(reason)
@@ -197,29 +202,30 @@ class Supervisor:
     def sample(self, ensemble: Ensemble) -> tuple[Ensemble, Watched, FloatArray]:
         """Make the draws; go on for longer while they do not suffice.
 
-        Chains that agree and only move slowly keep every second draw. Otherwise their first draws
+        Chains that agree and only move slowly keep every second draw; those of dear steps go on for
+        as long as seems to be needed, and keep evenly spread draws. Otherwise their first draws
         were still on the way, and all are dropped.
         """
-        thin, made, extension = ensemble.plan.thin, 0, 0
+        thin, made, length, extension = ensemble.plan.thin, 0, self.n_draws, 0
         while True:
             if ensemble.view.kept is not None and made == 0:
                 ensemble.view.kept.reserve(self.n_draws)
             try:
-                self.advance(ensemble, "sampling", self.n_draws - made, thin)
+                self.advance(ensemble, "sampling", length - made, thin)
             except KeyboardInterrupt:
                 if not all(chain.draws for chain in ensemble.chains):
                     raise
                 self.interrupted = True
             except DivergenceError:
-                if not _may_shrink(ensemble):
+                if not may_shrink(ensemble):
                     raise
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain diverged"))
-                thin, made = ensemble.plan.thin, 0
+                thin, made, length = ensemble.plan.thin, 0, self.n_draws
                 continue
-            positions, trace = collected(ensemble.chains)
-            if not self.interrupted and _may_shrink(ensemble) and _thrown(ensemble, trace):
+            positions, trace = self._spread(*collected(ensemble.chains))
+            if not self.interrupted and may_shrink(ensemble) and thrown(ensemble, trace):
                 ensemble = self.warm_up(self._smaller_step(ensemble, "a chain was thrown off"))
-                thin, made = ensemble.plan.thin, 0
+                thin, made, length = ensemble.plan.thin, 0, self.n_draws
                 continue
             watched = Watched(positions, self.n_jobs, ensemble.view.raw)
             fixed = self.interrupted or not ensemble.plan.adaptive
@@ -228,67 +234,34 @@ class Supervisor:
             missing = lacking(watched)
             if not missing:
                 break
+            equal = ensemble.account.draw_weights(1, thin) is None
+            useful = missing == "draws" and equal
+            if useful and ensemble.plan.closer and ensemble.view.kept is None:
+                wanted = int(np.ceil(MARGIN * length * enough_draws(watched) / watched.worst[1]))
+                if wanted < 2 * self.n_draws:
+                    made, length = length, wanted
+                    self.notes.append(f"spread over {length * thin} iterations")
+                    continue
             extension += 1
             thin *= 2
             self.notes.append(f"draws taken {thin} iterations apart")
-            equal = ensemble.account.draw_weights(1, thin) is None
-            useful = missing == "draws" and equal
             for chain in ensemble.chains:
                 if useful:
                     chain.halve()
                 else:
                     chain.forget()
-            made = -(-self.n_draws // 2) if useful else 0
+            made = -(-length // 2) if useful else 0
+            length = self.n_draws
         ensemble.info["thin"] = thin
         return ensemble, watched, trace
 
-
-def _may_shrink(ensemble: Ensemble) -> bool:
-    """Whether the step is ours to change."""
-    plan = ensemble.plan
-    return plan.adaptive and ensemble.remedies.can_restart and not plan.step_is_given
-
-
-def _shift(ensemble: Ensemble, trace: FloatArray) -> float:
-    """How far the thermostat ran above its setting in the second half, relatively.
-
-    It is 0 where there is none, or where the step is not ours to change.
-    """
-    diffusion = ensemble.account.diffusion
-    if diffusion is None or not _may_shrink(ensemble):
-        return 0.0
-    return float(trace[:, trace.shape[1] // 2 :, 1].mean()) / diffusion - 1.0
-
-
-def _doubtfully_hot(ensemble: Ensemble) -> bool:
-    """Whether the thermostat ran too hot in a warm-up that is too short to tell it from chance.
-
-    The friction of a sound chain on ``n`` coordinates has variance ``1/n`` about its setting, and
-    about every third mark of a warm-up is a new one: of one coordinate, a tenth of all warm-ups
-    ended above the bound by chance.
-    """
-    if not all(chain.draws for chain in ensemble.chains):
-        return False
-    positions, trace = collected(ensemble.chains)
-    shift, diffusion = _shift(ensemble, trace), ensemble.account.diffusion
-    if diffusion is None or not shift > MAX_SHIFT:
-        return False
-    marks = positions.shape[0] * (positions.shape[1] - positions.shape[1] // 2)
-    chance = np.sqrt(3.0 / (marks * positions.shape[-1])) / diffusion
-    return bool(shift < MAX_SHIFT + 4.0 * chance)
-
-
-def _thrown(ensemble: Ensemble, trace: FloatArray) -> bool:
-    """Whether a batch kicked a momentum to a length that chance never gives it.
-
-    Far from the anchor many rows change state at once, and a batch of few of them can stand for
-    hundreds. The thermostat answers with a friction in which the chain stands still, for as many
-    draws as it takes to wear off: chains still agree, and no other check sees it.
-    """
-    if ensemble.account.diffusion is None or ensemble.view.kept is not None:
-        return False
-    size = ensemble.chains[0].draws[0].shape[1]
-    return bool(trace[..., 0].max() > (1.0 + THROWN / np.sqrt(size)) ** 2)
+    def _spread(self, draws: FloatArray, trace: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """As many draws as are to be kept, evenly spread over those made."""
+        count = draws.shape[1]
+        if count <= self.n_draws:
+            return draws, trace
+        chosen = np.arange(self.n_draws) * count // self.n_draws
+        return draws[:, chosen], trace[:, chosen]
 
 
 def _glance(ensemble: Ensemble, more: Callable[[FloatArray], str] | None) -> str:

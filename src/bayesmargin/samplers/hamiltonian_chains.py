@@ -28,9 +28,9 @@ from bayesmargin.foundation.arguments import (
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.running.chains import Chain, collected, run_chains
 from bayesmargin.running.ensemble import Account, Chains, Ensemble, Plan, Remedies, View
+from bayesmargin.samplers.again import around
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.samplers.mass import given_mass, mass_factor
-from bayesmargin.samplers.stochastic import around
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import Target, workspace
 

@@ -5,7 +5,7 @@ The samplers themselves (``*_settings.py``) differ in little more than their dyn
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,14 +31,13 @@ from bayesmargin.approximation.targets import (
 )
 from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.dynamics.base import initial_state
-from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods.largest import MulticlassHinge
 from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
 from bayesmargin.running.ensemble import Chains, Ensemble, Plan, Remedies, View
 from bayesmargin.running.side_by_side import ChainInCompany
-from bayesmargin.samplers.account import StochasticAccount
+from bayesmargin.samplers.again import Again, BesideAnchor
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import (
     SharedChain,
@@ -57,6 +56,7 @@ TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides on
 COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
 CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
 CHEAPER_CLASSES = 8  # the same where products of matrices make the scores of several classes
+STEADIER = 40  # the same where chains have been too hot, or thrown off, with batches
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
 MORE = 2  # doublings of the spacing after that beyond what batches may have,
@@ -94,10 +94,12 @@ class StochasticSampler(StochasticSettings):
         anchor: GaussianAnchor | None,
         shrink: float,
         rng: np.random.Generator,
+        steady: bool,
     ) -> tuple[PreparedTarget, float, dict[str, float], bool]:
         """Target, the step that suits it times ``shrink``, and what is known about its kinks.
 
-        Last whether chains read all rows at every step, side by side.
+        Last whether chains read all rows at every step, side by side; ``steady`` ones do unless
+        that takes far longer.
         """
         batch_size = self.batch_size or default_batch_size(problem.source.n_columns)
         if anchor is None:
@@ -110,7 +112,7 @@ class StochasticSampler(StochasticSettings):
         screening, whole = None, None
         if self.control_variates:
             screening = screen(states.distance, states.reach, rng)
-            whole = self._whole(problem, anchor, states, screening, step)
+            whole = self._whole(problem, anchor, states, screening, step, steady)
             if whole is not None:
                 screening, batch_size = whole, whole.index.size
                 smooth = SMOOTH_WHOLE if problem.is_binary else SMOOTH_CLASSES
@@ -137,6 +139,7 @@ class StochasticSampler(StochasticSettings):
         states: RowStates,
         screening: Screening,
         step: float,
+        steady: bool,
     ) -> Screening | None:
         """The rows of every step where it is cheaper to read all of them than large batches.
 
@@ -149,10 +152,11 @@ class StochasticSampler(StochasticSettings):
         batch_size = default_batch_size(n_columns)
         batch_size = quiet_batch(screening, batch_size, step, anchor.n_directions, n_columns)
         taken = int(allocate(screening, batch_size, step).take.sum())
-        if taken * n_columns * problem.n_blocks < COSTLY:
+        if taken * n_columns * problem.n_blocks < COSTLY and not steady:
             return None
         whole = without_idle_rows(screening, states.distance)
         cheaper = CHEAPER if problem.is_binary else CHEAPER_CLASSES
+        cheaper = STEADIER if steady else cheaper
         return whole if whole.index.size <= cheaper * taken else None
 
     def place(
@@ -161,9 +165,14 @@ class StochasticSampler(StochasticSettings):
         generators: Sequence[np.random.Generator],
         anchor: GaussianAnchor | None,
         shrink: float,
+        steady: bool = False,
     ) -> Ensemble:
-        """Chains around an anchor, with ``shrink`` times the step that suits them."""
-        prepared, step, kinks, whole = self._prepare(problem, anchor, shrink, generators[-1])
+        """Chains around an anchor, with ``shrink`` times the step that suits them.
+
+        ``steady`` ones read all rows at every step, unless that takes far longer.
+        """
+        rng = generators[-1]
+        prepared, step, kinks, whole = self._prepare(problem, anchor, shrink, rng, steady)
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
         known: FloatArray | None = None
@@ -215,10 +224,10 @@ class StochasticSampler(StochasticSettings):
                 n_directions=None if blocks is None else blocks.n_directions,
                 raw=not whitened,
             ),
-            _Again(self, problem, generators, anchor, prepared, shrink, not several)
+            Again(self, problem, generators, anchor, prepared, shrink, not several, whole)
             if whitened
             else Remedies(),
-            _Beside(self, step, chains, known, whitened, target=prepared.target),
+            BesideAnchor(self, step, chains, known, whitened, target=prepared.target),
             info={
                 "sampler": type(self).__name__,
                 "step": step,
@@ -240,58 +249,6 @@ def chain_of(parts: Any, blocks: WhitenedBlocks | None, whole: bool) -> Chain:
         return Chain(*parts)
     several = isinstance(parts[1].hinge, MulticlassHinge)
     return (ClassesInCompany if several else ChainInCompany)(*parts)
-
-
-def beside_anchor(chains: Sequence[Chain]) -> dict[str, float]:
-    """How far draws in whitened coordinates lie from the Gaussian that these stand for."""
-    parts = [np.concatenate(chain.draws) for chain in chains]
-    mean = np.mean([part.mean(axis=0) for part in parts], axis=0)
-    square = np.mean([np.mean((part - mean) ** 2) for part in parts])
-    return {
-        "anchor_mean_off": float(np.sqrt(np.mean(mean**2))),
-        "anchor_variance_ratio": float(square),
-    }
-
-
-@dataclass(frozen=True)
-class _Again(Remedies):
-    sampler: StochasticSampler
-    problem: Problem
-    generators: Sequence[np.random.Generator]
-    anchor: GaussianAnchor | None
-    prepared: PreparedTarget
-    shrink: float
-    learns_spread: bool
-
-    can_restart = can_move = True
-
-    def around(self, positions: FloatArray) -> Ensemble:
-        moved = self.anchor
-        if self.anchor is not None:
-            moved = around(self.anchor, self.prepared, positions)
-            if not self.learns_spread:  # of whose draws a short warm-up says too little
-                moved = replace(moved, factor=self.anchor.factor)
-        return self.sampler.place(self.problem, self.generators, moved, self.shrink)
-
-    def smaller(self) -> Ensemble:
-        less = 0.5 * self.shrink
-        return self.sampler.place(self.problem, self.generators, self.anchor, less)
-
-
-class _Beside(StochasticAccount):
-    def facts(self, trace: FloatArray) -> dict[str, Any]:
-        return {} if self.known is None else beside_anchor(self.chains)
-
-
-def around(
-    anchor: GaussianAnchor, prepared: PreparedTarget, positions: FloatArray
-) -> GaussianAnchor:
-    """Anchor re-estimated from draws, whatever rotation the target used."""
-    basis = getattr(prepared.coordinates, "basis", None)
-    if anchor.factor.ndim == 2 and basis is not None:
-        anchor = replace(anchor, factor=basis[0].astype(float))
-    moved = anchor.moved_by(positions)
-    return replace(moved, iterations=anchor.iterations)
 
 
 def default_batch_size(n_columns: int) -> int:
