@@ -5,14 +5,22 @@ import pytest
 from scipy.special import ndtr
 
 import bayesmargin.approximation.multiclass as multiclass
+import bayesmargin.approximation.screening as screening
 import bayesmargin.samplers.stochastic as stochastic
-from bayesmargin.approximation.screening import IDLE, screen, without_idle_rows
+from bayesmargin.approximation.screening import (
+    IDLE,
+    STILL,
+    in_turns,
+    screen,
+    without_idle_rows,
+)
+from bayesmargin.foundation.compiling import from_python
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.running.chains import Chain, collected, run_chains
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
-from bayesmargin.running.side_by_side import ChainInCompany
+from bayesmargin.running.side_by_side import TURNS, ChainInCompany, turn
 from bayesmargin.samplers import SSGNHT
 from bayesmargin.samplers.sharing import SharedInCompany
 from bayesmargin.targets.problem import Problem
@@ -78,11 +86,43 @@ def test_draws_do_not_depend_on_the_length_of_rounds(n_classes):
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_a_chain_in_company_moves_as_one_that_reads_the_same_rows_alone(n_classes):
     company, others = started(4, n_classes).chains, started(4, n_classes).chains
+    for chain in company:
+        chain.near = None  # none in turns
     plain = [Chain(c.dynamics, c.target, c.state, c.work, c.rng) for c in others]
     run_chains(company, 20, 2, 1)
     run_chains(plain, 20, 2, 1)
     for found, wanted in zip(collected(company), collected(plain), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)  # rows in single precision
+
+
+def test_turns_together_read_every_row_as_often(monkeypatch):
+    monkeypatch.setattr(screening, "STILL", 10.0)
+    ensemble = started(1)
+    chain = ensemble.chains[0]
+    n_rows = int(chain.target.strata.start[-1])
+    near = chain.near
+    assert 0 < near < n_rows - TURNS
+    read = np.zeros(n_rows)
+    for clock in range(7, 7 + TURNS):
+        begin, end = from_python(turn)(near, n_rows, clock)
+        read[begin:end] += (n_rows - near) / (end - begin)
+        read[:near] += 1.0
+    np.testing.assert_allclose(read, TURNS, rtol=0.01)
+
+
+def test_rows_read_in_turns_make_next_to_no_noise():
+    """What a batch of a quarter of them would make, less than a fiftieth."""
+    rng = np.random.default_rng(5)
+    distance, reach = rng.uniform(-7.9, 7.9, 5000), rng.uniform(0.05, 0.2, 5000)
+    whole = without_idle_rows(screen(distance, reach, rng), distance)
+    mixed, near = in_turns(whole, distance, reach, 0.35, 20, TURNS, rng)
+    assert sorted(mixed.index) == sorted(whole.index)
+    far = mixed.index[near:]
+    assert 100 < near < 0.7 * mixed.index.size
+    changes = ndtr(-np.abs(distance)) * reach**2
+    assert (TURNS - 1) * changes[far].sum() / 20 <= STILL
+    assert np.abs(distance[far]).min() >= np.abs(distance[mixed.index[:near]]).max()
+    assert in_turns(whole, distance, 10.0 * reach, 0.35, 20, TURNS, rng)[1] > near
 
 
 def test_all_rows_are_read_and_chains_say_so():

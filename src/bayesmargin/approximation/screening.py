@@ -29,6 +29,7 @@ EDGES = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, SCREEN])
 LARGEST_KICK = 1.0  # momentum, in units of its standard deviation, that one row may give
 QUIET = 1.0  # predicted variance of the gradient estimate, whose mean square itself is about one
 IDLE = 1e-6  # share of all changes of state that rows may make which nobody reads
+STILL = 0.02  # the same for rows read in turns, whose chains are taken for free of noise
 AFFORDABLE = 1 << 18  # numbers in the rows of a batch up to which it may grow to be quiet
 
 
@@ -96,6 +97,32 @@ def without_idle_rows(screening: Screening, distance: FloatArray) -> Screening:
     start = np.array([0, kept.size], dtype=np.int64)
     longest = np.array([screening.reach.max(initial=0.0)])
     return Screening(screening.index[kept], start, np.array([0.0]), longest)
+
+
+def in_turns(
+    whole: Screening,
+    distance: FloatArray,
+    reach: FloatArray,
+    step: float,
+    n_coordinates: int,
+    turns: int,
+    rng: np.random.Generator,
+) -> tuple[Screening, int]:
+    """The rows, those last that may be read at one step of ``turns``, and how many may not.
+
+    The noise of reading them so, as the anchor predicts it, stays below :data:`STILL`, and none of
+    them kicks a momentum by more than half of :data:`LARGEST_KICK`. Their order is random.
+    """
+    order = whole.index[np.argsort(np.abs(distance[whole.index]), kind="stable")]
+    changes = ndtr(-np.abs(distance[order])) * reach[order] ** 2
+    noise = (turns - 1) * np.cumsum(changes[::-1])[::-1] / n_coordinates
+    kicks = turns * step * np.maximum.accumulate(reach[order][::-1])[::-1]
+    loud = np.flatnonzero((noise > STILL) | (kicks > 0.5 * LARGEST_KICK))
+    near = int(loud[-1]) + 1 if loud.size else 0
+    if order.size - near < turns:
+        near = order.size
+    mixed = np.concatenate([order[:near], rng.permutation(order[near:])])
+    return Screening(mixed, whole.start, whole.variance, whole.reach), near
 
 
 def allocate(screening: Screening, batch_size: int, step: float) -> Strata:

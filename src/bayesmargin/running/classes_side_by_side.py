@@ -1,11 +1,13 @@
 r"""Chains of several classes that read every row together, as products of matrices.
 
-Scores of a block of rows under one chain, :math:`X_b W^\top`, are one call of the BLAS while the
-block is in the cache, several times as fast as a row after the other. Products are taken chain by
-chain, so that the draws of a chain depend neither on its company nor on the number of threads;
-nothing random is shared (:mod:`.side_by_side`).
+Scores of a block of rows under two chains, :math:`X_b [W_1^\top\ W_2^\top]`, are one call of the
+BLAS while the block is in the cache, several times as fast as a row after the other; of one chain
+alone they would take as long. How a product rounds depends on the column. So a chain is always on
+the same side of its pair, beside a stand-in of zeros if it runs alone, and its draws depend neither
+on its company nor on the number of threads; nothing random is shared (:mod:`.side_by_side`).
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,37 +24,46 @@ SHORTEST, LONGEST = 64, 512  # rows of a block
 
 
 @inner_jit
-def _add_changes(hinge, rows, first, scores, data):  # type: ignore[no-untyped-def]
-    """Add the changes of force of the rows from ``first`` on, whose scores are given."""
+def _add_changes(hinge, rows, first, scores, begin, data):  # type: ignore[no-untyped-def]
+    """Add the changes of force of the rows from ``first`` on; their scores ``begin`` there."""
+    n_classes = data.shape[0]
     for i in range(scores.shape[0]):
         d = first + i
         label, before = hinge.label[d], hinge.reference[d]
-        if still_wins(hinge.margin, scores[i], label, before):
+        own = scores[i][begin : begin + n_classes]
+        if still_wins(hinge.margin, own, label, before):
             continue
-        now = winner(hinge.margin, scores[i], label)
+        now = winner(hinge.margin, own, label)
         if now != before:
             row_add(rows, d, hinge.cost[d], data[now])
             row_add(rows, d, -hinge.cost[d], data[before])
 
 
 @inner_jit
-def _gradients(target, states, works, count, tables, data, scores):  # type: ignore[no-untyped-def]
+def _gradients(  # type: ignore[no-untyped-def]
+    target, states, works, count, places, tables, data, scores
+):
     """Gradient of the energy at the position of every state, to ``gradient`` of its workspace."""
-    hinge, n_classes, n_columns = target.hinge, tables.shape[1], tables.shape[2]
+    hinge, n_classes, n_columns = target.hinge, data.shape[1], data.shape[2]
     for k in range(count):
         weights = works[k].weights
         to_weights(target.coordinates, states[k].position, weights)
+        pair, begin = places[k] // 2, places[k] % 2 * n_classes
         for c in range(n_classes):
             for j in range(n_columns):
-                tables[k, c, j] = weights[c * n_columns + j]
+                tables[pair, begin + c, j] = weights[c * n_columns + j]
                 data[k, c, j] = target.drift[c * n_columns + j]
     n_rows, length = target.strata.start[-1], scores.shape[0]
     for first in range(0, n_rows, length):
         last = min(n_rows, first + length)
         block, part = target.rows.values[first:last], scores[: last - first]
+        made = -1
         for k in range(count):
-            np.dot(block, tables[k].T, part)
-            _add_changes(hinge, target.rows, first, part, data[k])
+            pair, begin = places[k] // 2, places[k] % 2 * n_classes
+            if pair != made:
+                np.dot(block, tables[pair].T, part)
+                made = pair
+            _add_changes(hinge, target.rows, first, part, begin, data[k])
     for k in range(count):
         work, change = works[k], data[k].reshape(n_classes * n_columns)
         prior_gradient(target.prior, work.weights, work.prior)
@@ -64,18 +75,21 @@ def _gradients(target, states, works, count, tables, data, scores):  # type: ign
 
 @jit
 def record_classes_together(  # type: ignore[no-untyped-def]
-    dynamics, target, states, works, sources, count, thin, draws, trace
+    dynamics, target, states, works, sources, count, thin, draws, trace, places
 ):
-    """:func:`.side_by_side.record_together` for chains of several classes."""
+    """:func:`.side_by_side.record_together` for chains of several classes.
+
+    A chain is in pair ``places[k] // 2``, on the side of the remainder.
+    """
     n_columns = target.rows.values.shape[1]
     n_classes, kind = target.drift.shape[0] // n_columns, target.rows.values.dtype
-    tables = np.zeros((count, n_classes, n_columns), kind)
+    tables = np.zeros((places[count - 1] // 2 + 1, 2 * n_classes, n_columns), kind)
     data = np.zeros((count, n_classes, n_columns))
-    scores = np.zeros((min(LONGEST, max(SHORTEST, BLOCK // n_columns)), n_classes), kind)
+    scores = np.zeros((min(LONGEST, max(SHORTEST, BLOCK // n_columns)), 2 * n_classes), kind)
     for n in range(draws.shape[1]):
         for _ in range(thin):
             led(dynamics, states, count)
-            _gradients(target, states, works, count, tables, data, scores)
+            _gradients(target, states, works, count, places, tables, data, scores)
             if not moved(dynamics, target, states, works, sources, count, thin, n, trace):
                 return n
         put(states, count, n, draws)
@@ -86,3 +100,14 @@ class ClassesInCompany(ChainInCompany):
     """A chain of several classes that others of its kind can run beside."""
 
     recorder: ClassVar[Any] = staticmethod(record_classes_together)
+
+    @classmethod
+    def places(cls, chains: Sequence[Any]) -> tuple[Any, ...]:
+        """Twice the pair that every chain is in, and on which side."""
+        found, pair, left = [], -1, False
+        for chain in chains:
+            if chain.side == 0 or not left:
+                pair += 1
+            left = chain.side == 0
+            found.append(2 * pair + chain.side)
+        return (np.array(found),)

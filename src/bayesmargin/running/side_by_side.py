@@ -3,7 +3,9 @@ r"""Chains that read every row together, for steps that all rows in reach take p
 A step over tens of thousands of rows of some hundred features is bound by memory: four chains that
 each stream the rows by themselves wait four times. Here a few rows are fetched once and multiplied
 with the weights of all chains of a thread while they are in the innermost cache. Nothing random is
-shared: gradients are exact, and noise comes from each chain's own generator.
+shared: gradients are exact, and noise comes from each chain's own generator. Rows that hardly ever
+cross their kink, about half, may be read in turns: a quarter at every step, which then stands for
+all four. The noise of that is bounded beforehand (:func:`.screening.in_turns`).
 
 Chains are taken two by two, an odd one with a stand-in, so that the draws of a chain do not depend
 on which others it runs beside, nor on the number of threads.
@@ -25,44 +27,46 @@ from bayesmargin.targets.base import space_of
 from bayesmargin.targets.coordinates import pull_back, to_weights
 
 GROUP = 4  # chains that one thread moves together, at most
+TURNS = 4  # steps in which rows far from their kinks are read once
 
 
 @inner_jit
-def _add_if_changed(hinge, rows, d, score, data):  # type: ignore[no-untyped-def]
-    """Add a row's change of force, if its state is not that of the reference."""
+def _add_if_changed(hinge, rows, d, score, times, data):  # type: ignore[no-untyped-def]
+    """Add a row's change of force so many times, if its state is not that of the reference."""
     slack = hinge.slack[d] - hinge.sign[d] * score
     change = (1 if slack > 0.0 else 0) - hinge.reference[d]
     if change != 0:
-        row_add(rows, d, -hinge.cost[d] * change * hinge.sign[d], data)
+        row_add(rows, d, -times * hinge.cost[d] * change * hinge.sign[d], data)
 
 
 @inner_jit
-def _add_rows(hinge, rows, n_rows, working, data):  # type: ignore[no-untyped-def]
-    """Add the rows' changes of force at every line of ``working`` to that line of ``data``."""
+def _add_rows(hinge, rows, begin, end, times, working, data):  # type: ignore[no-untyped-def]
+    """Add rows' changes of force at every line of ``working`` to that line of ``data``."""
     values = rows.values
     zero, n_pairs = values.dtype.type(0.0), working.shape[0] // 2
-    for d in range(0, n_rows - 3, 4):
+    last = begin + (end - begin) // 4 * 4
+    for d in range(begin, last, 4):
         one, two, three, four = values[d], values[d + 1], values[d + 2], values[d + 3]
         for p in range(n_pairs):
             k = 2 * p
             a, b, c, e, f, g, h, i = eight_products(
                 one, two, three, four, working[k], working[k + 1], zero
             )
-            _add_if_changed(hinge, rows, d, a, data[k])
-            _add_if_changed(hinge, rows, d + 1, b, data[k])
-            _add_if_changed(hinge, rows, d + 2, c, data[k])
-            _add_if_changed(hinge, rows, d + 3, e, data[k])
-            _add_if_changed(hinge, rows, d, f, data[k + 1])
-            _add_if_changed(hinge, rows, d + 1, g, data[k + 1])
-            _add_if_changed(hinge, rows, d + 2, h, data[k + 1])
-            _add_if_changed(hinge, rows, d + 3, i, data[k + 1])
-    for d in range(n_rows - n_rows % 4, n_rows):
+            _add_if_changed(hinge, rows, d, a, times, data[k])
+            _add_if_changed(hinge, rows, d + 1, b, times, data[k])
+            _add_if_changed(hinge, rows, d + 2, c, times, data[k])
+            _add_if_changed(hinge, rows, d + 3, e, times, data[k])
+            _add_if_changed(hinge, rows, d, f, times, data[k + 1])
+            _add_if_changed(hinge, rows, d + 1, g, times, data[k + 1])
+            _add_if_changed(hinge, rows, d + 2, h, times, data[k + 1])
+            _add_if_changed(hinge, rows, d + 3, i, times, data[k + 1])
+    for d in range(last, end):
         for k in range(working.shape[0]):
-            _add_if_changed(hinge, rows, d, row_dot(rows, d, working[k]), data[k])
+            _add_if_changed(hinge, rows, d, row_dot(rows, d, working[k]), times, data[k])
 
 
 @inner_jit
-def _gradients(target, states, works, count, working, data):  # type: ignore[no-untyped-def]
+def _gradients(target, states, works, count, near, working, data):  # type: ignore[no-untyped-def]
     """Gradient of the energy at the position of every state, to ``gradient`` of its workspace."""
     size = target.drift.shape[0]
     for k in range(count):
@@ -71,8 +75,11 @@ def _gradients(target, states, works, count, working, data):  # type: ignore[no-
         for j in range(size):
             working[k, j] = weights[j]
             data[k, j] = target.drift[j]
-    n_rows = target.strata.start[-1]
-    _add_rows(target.hinge, target.rows, n_rows, working, data)
+    hinge, rows, n_rows = target.hinge, target.rows, target.strata.start[-1]
+    _add_rows(hinge, rows, 0, near, 1.0, working, data)
+    if near < n_rows:
+        begin, end = turn(near, n_rows, states[0].clock[0])
+        _add_rows(hinge, rows, begin, end, (n_rows - near) / (end - begin), working, data)
     for k in range(count):
         work = works[k]
         prior_gradient(target.prior, work.weights, work.prior)
@@ -80,6 +87,13 @@ def _gradients(target, states, works, count, working, data):  # type: ignore[no-
             work.data[j] = data[k, j]
             work.weights[j] = data[k, j] + work.prior[j]
         pull_back(target.coordinates, work.weights, work.gradient)
+
+
+@inner_jit
+def turn(near, n_rows, clock):  # type: ignore[no-untyped-def]
+    """Which of the rows from ``near`` on are read at a step."""
+    which, count = clock % TURNS, n_rows - near
+    return near + which * count // TURNS, near + (which + 1) * count // TURNS
 
 
 @inner_jit
@@ -119,16 +133,19 @@ def put(states, count, n, draws):  # type: ignore[no-untyped-def]
 
 @jit
 def record_together(  # type: ignore[no-untyped-def]
-    dynamics, target, states, works, sources, count, thin, draws, trace
+    dynamics, target, states, works, sources, count, thin, draws, trace, near
 ):
-    """:func:`.chains.record` for the first ``count`` of some chains, all with exact gradients."""
+    """:func:`.chains.record` for the first ``count`` of some chains, all with exact gradients.
+
+    Of the rows from ``near`` on a part is read at every step.
+    """
     lines, size = count + count % 2, target.drift.shape[0]
     working = np.zeros((lines, size), target.rows.values.dtype)
     data = np.zeros((lines, size))
     for n in range(draws.shape[1]):
         for _ in range(thin):
             led(dynamics, states, count)
-            _gradients(target, states, works, count, working, data)
+            _gradients(target, states, works, count, near, working, data)
             if not moved(dynamics, target, states, works, sources, count, thin, n, trace):
                 return n
         put(states, count, n, draws)
@@ -140,6 +157,14 @@ class ChainInCompany(Chain):
 
     together: ClassVar[int] = GROUP
     recorder: ClassVar[Any] = staticmethod(record_together)
+    side: int = 0  # of a pair, on which it always is
+    near: int | None = None  # rows that are read at every step, the first ones; None: all
+
+    @classmethod
+    def places(cls, chains: Sequence[Any]) -> tuple[Any, ...]:
+        """What else the recorder is told of the chains."""
+        n_rows = int(chains[0].target.strata.start[-1])
+        return (n_rows if chains[0].near is None else chains[0].near,)
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
@@ -162,6 +187,7 @@ class ChainInCompany(Chain):
             thin,
             draws,
             trace,
+            *cls.places(chains),
         )
         if done < n_draws:
             raise DivergenceError(

@@ -24,6 +24,7 @@ from bayesmargin.targets.coordinates import (
 from bayesmargin.targets.problem import Problem
 
 LARGE = 1 << 22  # numbers in the blocks from which on their inverses are in working precision
+AT_ONCE = 16  # draws whose shared part is taken away together
 PERIOD = 8  # iterations after which chains side by side draw what their classes share
 
 
@@ -35,6 +36,7 @@ class WhitenedBlocks:
         self.inverse = np.linalg.inv(coordinates.basis.astype(float))
         if self.inverse.size > LARGE:  # what is read at every draw
             self.inverse = self.inverse.astype(coordinates.basis.dtype)
+        self.forward = coordinates.transposed.astype(self.inverse.dtype, copy=False)
         self.n_directions = coordinates.centre.size - shared.mean.shape[1]
 
     def weights(self, position: FloatArray) -> FloatArray:
@@ -49,11 +51,23 @@ class WhitenedBlocks:
         return position + (self.inverse @ vector).ravel()
 
     def contrasts(self, positions: FloatArray) -> FloatArray:
-        """Positions (draw, coordinate) whose shared part is at its mean."""
-        found = np.empty_like(positions)
-        for k, position in enumerate(positions):
-            weights = self.weights(position)
-            found[k] = self.moved(position, self.shared.removed(weights) - weights)
+        """Positions (draw, coordinate) whose shared part is at its mean.
+
+        So many are moved at once, always, that the blocks are read seldom and a product of matrices
+        rounds in the same way however many draws there are.
+        """
+        found, kind = np.empty_like(positions), self.inverse.dtype
+        part = np.zeros((AT_ONCE, len(self.inverse), self.inverse.shape[1]), kind)
+        for first in range(0, len(positions), AT_ONCE):
+            some = positions[first : first + AT_ONCE]
+            part[: len(some)] = some.reshape(len(some), *part.shape[1:])
+            table = np.matmul(part.transpose(1, 0, 2), self.forward).transpose(1, 0, 2)
+            weights = table.reshape(AT_ONCE, -1) + self.coordinates.centre
+            shift = (self.shared.removed(weights) - weights)[:, : self.inverse.shape[2]]
+            moves = np.matmul(shift.astype(kind), self.inverse.transpose(0, 2, 1))
+            found[first : first + AT_ONCE] = (
+                some + moves.transpose(1, 0, 2).reshape(AT_ONCE, -1)[: len(some)]
+            )
         return found
 
 

@@ -18,6 +18,7 @@ from bayesmargin.approximation.screening import (
     SCREEN,
     Screening,
     allocate,
+    in_turns,
     quiet_batch,
     screen,
     without_idle_rows,
@@ -31,12 +32,13 @@ from bayesmargin.approximation.targets import (
 )
 from bayesmargin.diagnostics.stein import gradient_variances
 from bayesmargin.dynamics.base import initial_state
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods.largest import MulticlassHinge
 from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
 from bayesmargin.running.ensemble import Chains, Ensemble, Plan, Remedies, View
-from bayesmargin.running.side_by_side import ChainInCompany
+from bayesmargin.running.side_by_side import TURNS, ChainInCompany
 from bayesmargin.samplers.again import Again, BesideAnchor
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import (
@@ -95,29 +97,33 @@ class StochasticSampler(StochasticSettings):
         shrink: float,
         rng: np.random.Generator,
         steady: bool,
-    ) -> tuple[PreparedTarget, float, dict[str, float], bool]:
+    ) -> tuple[PreparedTarget, float, dict[str, float], int | None]:
         """Target, the step that suits it times ``shrink``, and what is known about its kinks.
 
-        Last whether chains read all rows at every step, side by side; ``steady`` ones do unless
-        that takes far longer.
+        Last, where chains read all rows side by side, how many of them at every step; ``steady``
+        ones do so unless that takes far longer.
         """
         batch_size = self.batch_size or default_batch_size(problem.source.n_columns)
         if anchor is None:
             step = self.step or self.default_step()
-            return plain_target(problem, batch_size, rng), shrink * step, {}, False
+            return plain_target(problem, batch_size, rng), shrink * step, {}, None
         states = row_states(problem, anchor, SCREEN if self.control_variates else None)
         kinks = {"roughness": states.roughness(), "kinks_crossed": states.crossings()}
         gentle = min(1.0, SMOOTH / max(kinks["roughness"], 1e-12))
         step = shrink * (self.step or self.default_step() * gentle)
-        screening, whole = None, None
+        screening, near = None, None
         if self.control_variates:
             screening = screen(states.distance, states.reach, rng)
             whole = self._whole(problem, anchor, states, screening, step, steady)
             if whole is not None:
-                screening, batch_size = whole, whole.index.size
+                batch_size = near = whole.index.size
                 smooth = SMOOTH_WHOLE if problem.is_binary else SMOOTH_CLASSES
                 longest = smooth * self.default_step() / max(kinks["roughness"], 1e-12)
                 step = shrink * min(self.whole_step() or step, longest)
+                screening = whole
+                if problem.is_binary:
+                    far = states.distance, states.reach, step, anchor.n_directions
+                    screening, near = in_turns(whole, *far, TURNS, rng)
         prepared = anchored_target(
             problem,
             anchor,
@@ -130,7 +136,7 @@ class StochasticSampler(StochasticSettings):
             quiet=self.batch_size is None,
             screening=screening,
         )
-        return prepared, step, kinks, whole is not None
+        return prepared, step, kinks, near
 
     def _whole(
         self,
@@ -172,7 +178,8 @@ class StochasticSampler(StochasticSettings):
         ``steady`` ones read all rows at every step, unless that takes far longer.
         """
         rng = generators[-1]
-        prepared, step, kinks, whole = self._prepare(problem, anchor, shrink, rng, steady)
+        prepared, step, kinks, near = self._prepare(problem, anchor, shrink, rng, steady)
+        whole = near is not None
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
         size = n_positions(prepared.coordinates, problem.n_weights)
         known: FloatArray | None = None
@@ -189,14 +196,14 @@ class StochasticSampler(StochasticSettings):
         dynamics = moving.dynamics(step, problem.source.n_rows, known)
         dynamics = moving.within_prior(dynamics, step, problem.prior)
         blocks = blocks_of(prepared.coordinates, shared)
-        for rng in generators[:-1]:
+        for number, rng in enumerate(generators[:-1]):
             start = rng.standard_normal(size)
             if self.preconditioner != "hessian":
                 start = start * anchor.variances() ** 0.5 + anchor.mean if anchor else 0.0 * start
             state = initial_state(start, rng, moving.diffusion_level)
             work = workspace(prepared.target, ROW_TYPE)
             parts = (dynamics, prepared.target, state, work, rng)
-            chains.append(chain_of(parts, blocks, whole))
+            chains.append(chain_of(parts, blocks, near, number))
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
         whitened = self.preconditioner == "hessian"
@@ -233,6 +240,7 @@ class StochasticSampler(StochasticSettings):
                 "step": step,
                 "diffusion": getattr(moving, "diffusion", None),
                 "batch_size": batch_size,
+                "rows_at_every_step": near,
                 "rows_in_reach": prepared.n_rows_used,
                 "predicted_gradient_noise": prepared.noise,
                 "anchor_passes": anchor.iterations if anchor else 0,
@@ -241,14 +249,16 @@ class StochasticSampler(StochasticSettings):
         )
 
 
-def chain_of(parts: Any, blocks: WhitenedBlocks | None, whole: bool) -> Chain:
+def chain_of(parts: Any, blocks: WhitenedBlocks | None, near: int | None, number: int) -> Chain:
     """A chain that reads all rows beside others or batches alone, and draws what blocks share."""
-    if blocks is not None:
-        return (SharedInCompany if whole else SharedChain)(*parts, blocks=blocks)
-    if not whole:
-        return Chain(*parts)
+    if near is None:
+        return Chain(*parts) if blocks is None else SharedChain(*parts, blocks=blocks)
     several = isinstance(parts[1].hinge, MulticlassHinge)
-    return (ClassesInCompany if several else ChainInCompany)(*parts)
+    chain: ChainInCompany = (ClassesInCompany if several else ChainInCompany)(*parts)
+    if blocks is not None:
+        chain = SharedInCompany(*parts, blocks=blocks)
+    chain.side, chain.near = number % 2, near
+    return chain
 
 
 def default_batch_size(n_columns: int) -> int:
