@@ -28,6 +28,7 @@ CASES = {  # kind, features, rows, classes
     "100_features": ("ijcnn1", 100, 49_990, 2),
     "300_features": ("ijcnn1", 300, 49_990, 2),
     "300_features_half": ("ijcnn1", 300, 24_995, 2),
+    "300_features_fifth": ("ijcnn1", 300, 9998, 2),
     "1000_features": ("ijcnn1", 1000, 24_995, 2),
     "rare_indicators": ("rare", 277, 50_000, 2),
     "10_classes": ("clouds", 64, 5000, 10),
