@@ -17,9 +17,9 @@ from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.targets.problem import Problem
 
-PRODUCTS = 1 << 28  # of all rows with all draws that one pass may take,
+PRODUCTS = 1 << 27  # of all rows with all draws that one pass may take,
 FEWEST, MOST = 2, 16  # pairs of draws that it is worth
-STEPS, FEWER = 15, 6  # of the minimisation; where no more draws than the fewest are affordable
+STEPS, FEWER = 10, 6  # of the minimisation; where no more draws than the fewest are affordable
 
 
 def times_factor(factor: FloatArray, vector: FloatArray, transpose: bool = False) -> FloatArray:

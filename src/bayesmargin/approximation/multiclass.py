@@ -33,7 +33,8 @@ from bayesmargin.targets.problem import Problem
 FULL_LIMIT = 800
 OUTER_ITERATIONS = 12
 IN_PART, AFTER_PARTS = 6, 3  # of these on parts of the rows, and on all of them after that
-SINGLE = 1 << 26  # products of a pass beyond which it multiplies in single precision
+SINGLE = 1 << 22  # products of a pass beyond which it multiplies in single precision,
+SEARCH, SHORT = 40, 15  # steps of a minimisation, and where passes take as much: its law is renewed
 FAINT = 1e-4  # share of a row's curvature from which on a class gets it
 PARTS = (5_000, 20_000)  # rows on which larger problems are solved first,
 LARGER, A_CLASS, A_COLUMN = 3, 50, 10  # times as many, and so many rows a class and a column
@@ -147,6 +148,7 @@ class RowSums(Protocol):
     prior: Belief
     n_classes: int
     n_columns: int
+    n_rows: int
 
     def smooth_at(self, anchor: GaussianAnchor) -> None:
         """Take the temperatures of the rows from ``anchor`` from now on."""
@@ -164,7 +166,7 @@ class _Here:
     def __init__(self, problem: Problem, rows: IntArray) -> None:
         self.problem, self.rows = problem, rows
         self.prior, self.n_classes = problem.prior, problem.n_classes
-        self.n_columns = problem.source.n_columns
+        self.n_rows, self.n_columns = problem.source.n_rows, problem.source.n_columns
 
     def smooth_at(self, anchor: GaussianAnchor) -> None:
         self.anchor, self.temperature = anchor, temperatures(self.problem, anchor)
@@ -218,6 +220,7 @@ def alternate(sums: RowSums, anchor: GaussianAnchor, most: int | None = None) ->
     """Minimise the smoothed energy, renew the covariance, until neither moves."""
     size = sums.n_classes * sums.n_columns
     passes, before = anchor.iterations, np.inf
+    limit = {"maxiter": SHORT if sums.n_rows * size > SINGLE else SEARCH}
     for _ in range(most or OUTER_ITERATIONS):
         sums.smooth_at(anchor)
 
@@ -230,7 +233,7 @@ def alternate(sums: RowSums, anchor: GaussianAnchor, most: int | None = None) ->
             return value + extra, times_factor(anchor.factor, gradient + slope, transpose=True)
 
         found = optimize.minimize(
-            objective, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": 40}
+            objective, np.zeros(size), jac=True, method="L-BFGS-B", options=limit
         )
         passes += found.nfev + 2
         anchor = GaussianAnchor(anchor.mean + times_factor(anchor.factor, found.x), anchor.factor)

@@ -71,6 +71,7 @@ class _ThereSums:
     def __init__(self, problem: ShardedProblem) -> None:
         self.problem, self.prior = problem, problem.model.prior
         self.n_classes, self.n_columns = problem.model.n_classes, problem.n_columns
+        self.n_rows = problem.n_rows
         self.rows = max(2_000, CURVATURE_ROWS // len(problem.shards.facts))
 
     def smooth_at(self, anchor: GaussianAnchor) -> None:
