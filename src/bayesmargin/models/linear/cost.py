@@ -1,11 +1,9 @@
-"""The cost of a linear model, chosen by rows left out of Gaussian fits."""
+"""The cost of a linear model, chosen by rows that Gaussian fits to the others forecast."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
 
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.linear.choosing import (
@@ -15,12 +13,13 @@ from bayesmargin.models.linear.choosing import (
     searched,
 )
 from bayesmargin.models.linear.fitting import LinearData
-from bayesmargin.models.linear.gaussian import GaussianFits, gaussian_fits
+from bayesmargin.models.linear.gaussian import GaussianFits, folds_of, gaussian_fits
+from bayesmargin.models.linear.refitting import FOLDS, spanned
 from bayesmargin.rows.files import FileRows
 
 AUTO = "auto"
 ROWS, WIDE_ROWS = 4000, 1000  # that decide, at most; of rows with more columns than these
-COLUMNS = 300
+COLUMNS = 100
 CLOSE_ENOUGH = 0.1  # deviations of the posterior, of a candidate's Gaussian
 STEPS = {"C": (10.0, 0.01, 100.0)}
 
@@ -39,10 +38,8 @@ def cost_profile(data: LinearData, settings: Any, rng: np.random.Generator) -> P
     require_rows(data.values)
     wide = data.values.shape[1] > COLUMNS
     part, _ = part_of(data, WIDE_ROWS if wide else ROWS, rng)
-    laplace = settings.prior == "laplace"
-    scale = settings.prior_scale_ * (np.sqrt(2.0) if laplace else 1.0)
-    features, rest = _spanned(part.values)
-    rows = replace(part, values=features, unseen=scale**2 * rest)
+    scale = weight_scale(settings)
+    rows, fold = spanned(part, scale), folds_of(part.label, FOLDS, rng)
     facts = (settings.margin, scale, bool(settings.fit_intercept))
 
     fits: dict[float, GaussianFits] = {}
@@ -51,25 +48,16 @@ def cost_profile(data: LinearData, settings: Any, rng: np.random.Generator) -> P
         cost = candidate[0]
         near = min(fits, key=lambda other: abs(np.log(other / cost)), default=cost)
         fits[cost] = gaussian_fits(rows, cost, *facts, fits.get(near), CLOSE_ENOUGH)
-        return fits[cost].losses(fits[cost].left_out())
+        return fits[cost].losses(fits[cost].held_out(fold, CLOSE_ENOUGH))
 
     return searched(["C"], (1.0,), STEPS, losses, part.weight, rounds=3)
+
+
+def weight_scale(settings: Any) -> float:
+    """Deviation of the prior of a weight."""
+    return float(settings.prior_scale_ * (np.sqrt(2.0) if settings.prior == "laplace" else 1.0))
 
 
 def with_cost(settings: Any, cost: float) -> Any:
     """The settings of an estimator with a number for ``C``."""
     return SimpleNamespace(**{**vars(settings), "C": cost})
-
-
-def _spanned(values: Any) -> tuple[FloatArray, FloatArray]:
-    """Rows in the main directions of their span, and what these leave out of their squares."""
-    if values.shape[1] <= COLUMNS:
-        dense = values.toarray() if sparse.issparse(values) else values
-        return np.asarray(dense, dtype=float), np.zeros(len(dense))
-    gram = values @ values.T
-    gram = np.asarray(gram.toarray() if sparse.issparse(gram) else gram, dtype=float)
-    square, vectors = linalg.eigh(gram)
-    kept = slice(max(0, len(square) - COLUMNS), None)
-    inside = vectors[:, kept] * np.sqrt(np.maximum(square[kept], 0.0))
-    rest = np.maximum(np.diag(gram) - np.square(inside).sum(axis=1), 0.0)
-    return np.ascontiguousarray(inside), rest

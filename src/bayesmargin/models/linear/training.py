@@ -16,7 +16,7 @@ from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.linear.adjusting import Earlier, adjust
 from bayesmargin.models.linear.calibrating import calibrate, calibrate_labels, some_rows
 from bayesmargin.models.linear.choosing import Profile
-from bayesmargin.models.linear.cost import cost_profile, with_cost
+from bayesmargin.models.linear.cost import cost_profile, weight_scale, with_cost
 from bayesmargin.models.linear.doubting import LinearDoubt
 from bayesmargin.models.linear.fitting import (
     LinearData,
@@ -27,6 +27,7 @@ from bayesmargin.models.linear.fitting import (
 )
 from bayesmargin.models.linear.prior_scale import resolved_scale
 from bayesmargin.models.linear.reading import ROW_TYPES, label_sets
+from bayesmargin.models.linear.refitting import with_refits
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.models.scaling import check_scales
 from bayesmargin.models.settings import check_linear_settings
@@ -158,7 +159,10 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
         if self._has_sets:
             self.link_, self.left_out_ = calibrate_labels(rows, run.weights, settled)
         else:
-            self.link_, self.left_out_ = calibrate(rows, run.weights, settled, link)
+            told = calibrate(rows, run.weights, settled, link)
+            if before is None and every is not None:
+                told = with_refits(told, rows, settled, weight_scale(self), rng.spawn(1)[0])
+            self.link_, self.left_out_ = told
         if every is not None and every.groups is not None:
             rows = every  # no row of a group may be left out
         adjustment = None
