@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bayesmargin.models.kernel.classifier import BayesianSVC
     from bayesmargin.models.linear.classifier import BayesianLinearSVC
     from bayesmargin.models.medlda.classifier import MedLDAClassifier
+    from bayesmargin.models.ratings.factorization import MaxMarginFactorization
     from bayesmargin.models.regression.quantiles import BayesianQuantileRegressor
     from bayesmargin.models.regression.svr import BayesianLinearSVR
     from bayesmargin.models.saved.checkpoint import Checkpoint
@@ -35,6 +36,7 @@ __all__ = [
     "Checkpoint",
     "DPMNLClassifier",
     "InfiniteSVC",
+    "MaxMarginFactorization",
     "MaxMarginVoting",
     "MedLDAClassifier",
     "__version__",

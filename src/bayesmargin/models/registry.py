@@ -163,6 +163,18 @@ _ENTRIES = (
         saved=f"{_SAVED}.crowd",
         answers="items",
     ),
+    Model(
+        name="MaxMarginFactorization",
+        module=f"{_MODELS}.ratings.factorization",
+        word="ratings",
+        summary="A factorization of the ratings that users give to items: scores of biases and "
+        "factors, and thresholds of every user between which a rating wants its score to be.",
+        report="none",
+        flags={**_USUAL, "sampler": "sampler", "factors": "n_factors"},
+        checks=f"{_MODELS}.ratings.settings:check_settings",
+        saved=f"{_SAVED}.ratings",
+        answers="items",
+    ),
 )
 
 MODELS: dict[str, Model] = {model.name: model for model in _ENTRIES}

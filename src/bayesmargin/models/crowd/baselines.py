@@ -10,7 +10,8 @@ import numpy as np
 
 from bayesmargin.foundation.arguments import require_count, require_positive
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.models.crowd.reading import classes_of, numbers_of, read_named, sorted_votes
+from bayesmargin.inputs.triples import numbers_of
+from bayesmargin.models.crowd.reading import classes_of, read_named, sorted_votes
 from bayesmargin.models.crowd.votes import Votes, item_of, share_of_votes
 
 

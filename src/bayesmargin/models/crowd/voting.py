@@ -12,12 +12,9 @@ from bayesmargin.errors import DataError
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.triples import numbers_of
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.crowd.diagnostics import (
-    VotingDiagnostics,
-    diagnose,
-    warn_if_unsettled,
-)
+from bayesmargin.models.crowd.diagnostics import VotingDiagnostics, diagnose
 from bayesmargin.models.crowd.draws import (
     intervals,
     logs_of,
@@ -28,7 +25,6 @@ from bayesmargin.models.crowd.labels import forecast
 from bayesmargin.models.crowd.model import Voting
 from bayesmargin.models.crowd.reading import (
     classes_of,
-    numbers_of,
     places_of,
     read_known,
     read_named,
@@ -39,6 +35,7 @@ from bayesmargin.models.crowd.votes import UNKNOWN
 from bayesmargin.models.mixtures.classifier import kept_sweeps
 from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.saved.mixin import SavedMixin
+from bayesmargin.models.settling import warn_if_unsettled
 from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for

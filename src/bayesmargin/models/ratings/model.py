@@ -1,0 +1,168 @@
+"""Max-margin factorization as a model of blocks: its state, its moves, and what is kept of it."""
+
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmargin.dynamics.base import State, initial_state
+from bayesmargin.foundation.types import FloatArray
+from bayesmargin.models.ratings.minibatch import Batches, move, position_of, widths
+from bayesmargin.models.ratings.priors import Expected, Priors, draw_priors, first_priors
+from bayesmargin.models.ratings.tables import Ratings, draw_rows, measure
+from bayesmargin.targets.base import Scratch
+
+MOVING = ("rng", "user", "threshold", "item", "priors", "motion")
+SHARPNESS = 0.25  # of the sum of hinges in a score, times cost and thresholds over margin
+
+
+class Draw(NamedTuple):
+    """What is kept of a state; the last rows are of a user and an item that nobody has seen."""
+
+    user: FloatArray  #: (n_users + 1, 1 + n_factors) biases and factors
+    threshold: FloatArray  #: (n_users + 1, n_levels - 1)
+    item: FloatArray  #: (n_items + 1, 1 + n_factors)
+
+
+@dataclasses.dataclass
+class Chain:
+    """State of one chain."""
+
+    model: "Factorization"
+    rng: np.random.Generator
+    user: FloatArray
+    threshold: FloatArray
+    item: FloatArray
+    priors: Priors
+    motion: State | None = None  #: of all rows, where a dynamics moves them
+
+    @functools.cached_property
+    def target(self) -> Batches:
+        """All rows given their priors, which it reads where they are; it writes the rows."""
+        one, n_factors, n_cuts = self.model, self.user.shape[1] - 1, self.threshold.shape[1]
+        expected, users = one.expected, one.by_user
+        first = first_priors(n_factors, n_cuts, expected)
+        of_user = np.repeat(np.arange(len(users.start) - 1), np.diff(users.start))
+        order = np.random.default_rng(0).permutation(len(of_user))
+        sharpness = SHARPNESS * one.cost * n_cuts / one.margin
+        biases, cuts = np.ones(1), np.full(n_cuts, n_cuts**-0.5)
+        seen_by_user = np.concatenate([biases, np.full(n_factors, expected.factor), cuts])
+        seen_by_item = np.ones(1 + n_factors)
+        return Batches(
+            of_user[order], users.other[order], users.level[order], min(one.batch, len(order)),
+            one.cost, one.margin, self.user, self.threshold, self.item, *self.priors,
+            widths(np.diff(users.start), first.user_precision, seen_by_user, sharpness),
+            widths(np.diff(one.by_item.start), first.item_precision, seen_by_item, sharpness),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def work(self) -> Scratch:
+        """Work space of the dynamics."""
+        size = self.user.size + self.threshold.size + self.item.size
+        return Scratch(np.empty(size), np.empty(size), np.empty(size))
+
+
+class Users:
+    """Biases, factors and thresholds of all users."""
+
+    name = "users"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """Draw them given items."""
+        one, priors = chain.model, chain.priors
+        draw_rows(
+            chain.rng, *one.by_user, chain.user, chain.item, chain.threshold, True,
+            chain.user.shape[1], priors.user_mean, priors.user_precision, one.cost, one.margin,
+        )  # fmt: skip
+
+
+class Items:
+    """Biases and factors of all items."""
+
+    name = "items"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """Draw them given users."""
+        one, priors = chain.model, chain.priors
+        draw_rows(
+            chain.rng, *one.by_item, chain.item, chain.user, chain.threshold, False,
+            chain.item.shape[1], priors.item_mean, priors.item_precision, one.cost, one.margin,
+        )  # fmt: skip
+
+
+class Everything:
+    """All rows at once, by a dynamics with minibatches of ratings."""
+
+    name = "rows"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """As many steps as read every rating once, on average."""
+        one, target = chain.model, chain.target
+        if chain.motion is None:
+            chain.motion = initial_state(position_of(target), chain.rng, one.friction)
+        steps = one.passes * max(1, round(len(target.level) / target.batch))
+        move(one.dynamics, target, chain.motion, chain.work, chain.rng, steps)
+
+
+class Scales:
+    """Priors of the rows."""
+
+    name = "scales"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """Draw them given the rows."""
+        draw_priors(
+            chain.rng, chain.user, chain.threshold, chain.item, chain.model.expected, chain.priors
+        )
+
+
+class Factorization(NamedTuple):
+    """What the chains of one fit have in common."""
+
+    by_user: Ratings  #: the last row, of users nobody has seen, is empty; so is that of items
+    by_item: Ratings
+    n_factors: int
+    n_levels: int
+    cost: float
+    margin: float
+    expected: Expected
+    dynamics: Any = None  #: None: exact conditionals
+    batch: int = 0
+    friction: float = 0.0  #: where a thermostat begins
+    passes: int = 1  #: over the ratings in a sweep of a dynamics
+
+    @property
+    def blocks(self) -> Any:
+        """The rows, then their priors."""
+        rows = (Users(), Items()) if self.dynamics is None else (Everything(),)
+        return (*rows, Scales())
+
+    def begin(self, rng: np.random.Generator) -> Chain:
+        """Nobody differs from anybody, but for factors, which begin near zero."""
+        n_users, n_items = len(self.by_user.start) - 1, len(self.by_item.start) - 1
+        priors = first_priors(self.n_factors, self.n_levels - 1, self.expected)
+        user, item = (np.zeros((n, 1 + self.n_factors)) for n in (n_users, n_items))
+        for rows in (user, item):
+            rows[:, 1:] = 0.3 * self.expected.factor * rng.standard_normal(rows[:, 1:].shape)
+        threshold = np.tile(priors.user_mean[1 + self.n_factors :], (n_users, 1))
+        return Chain(self, rng, user, threshold, item, priors)
+
+    def traces(self, chain: Chain) -> dict[str, float]:
+        """Hinges a rating, how far items differ, and how much of scores is factors."""
+        hinge, square = measure(*self.by_user, chain.user, chain.item, chain.threshold, self.margin)
+        count = len(self.by_user.level)
+        found = {"hinge": hinge / count, "items": float(chain.item[:-1, 0].std())}
+        return {**found, "factors": float(np.sqrt(square / count))} if self.n_factors else found
+
+    def draw(self, chain: Chain) -> Draw:
+        """All rows."""
+        return Draw(chain.user.copy(), chain.threshold.copy(), chain.item.copy())
+
+    def moving(self, chain: Chain) -> dict[str, Any]:
+        """What a sweep changes."""
+        return {name: getattr(chain, name) for name in MOVING}
+
+    def resume(self, moving: dict[str, Any]) -> Chain:
+        """The chain that had this state."""
+        return Chain(self, **moving)
