@@ -25,7 +25,7 @@ READ: dict[Any, tuple[str, ...]] = {
     SSGNHT: (*MOVED, "integrator", "diffusion"),
     SGHMC: (*MOVED, "friction", "noise_estimate"),
 }
-FIRST_STEPS = {SSGNHT: 0.05, SGHMC: 0.02}
+FIRST_STEPS: dict[Any, float] = {SSGNHT: 0.05, SGHMC: 0.02}
 BATCHES = 20  # in a pass, where the size of a batch is not given
 
 
