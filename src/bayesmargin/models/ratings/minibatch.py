@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesmargin.dynamics.base import advance
 from bayesmargin.foundation.compiling import implements, inner_borrowing_jit, jit
+from bayesmargin.foundation.streams import uniform
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.ratings.tables import score_of, side_of
 from bayesmargin.targets.base import Full, estimate_gradient, space_of
@@ -85,7 +86,7 @@ def _gradient(target, position, source, work):  # type: ignore[no-untyped-def]
     row, items = width + cuts, user.shape[0] * (width + cuts)
     for p in range(data.shape[0]):
         data[p] = 0.0
-    first = source.integers(0, total)
+    first = min(int(uniform(source) * total), total - 1)
     for t in range(target.batch):
         d = first + t if first + t < total else first + t - total
         i, j = target.of_user[d], target.of_item[d]
