@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesmargin import BayesianLinearSVC
-from gpu_parts import fitted, law, memory_stats, predictions, streamed
+from gpu_parts import fitted, law, memory_stats, predictions, streamed, streamed_at_size
 from options import command_line
 from reporting import finish
 from stopwatch import Stopwatch
@@ -242,7 +242,7 @@ def main() -> None:
         ),
     )
     book.part("rows that stay with the host", None, lambda: streamed(
-        clusters(*((600, 8, 6) if small else (20_000, 64, 50)), 0.4), 100))  # fmt: skip
+        clusters(*((600, 8, 6) if small else (20_000, 64, 50)), 0.4), 400))  # fmt: skip
     few = {"n_draws": 60 if small else 400}
     one = (2000, 16, 20) if small else (100_000, 384, 1000)
     other = (4000, 24, 20) if small else (1_280_000, 1024, 1000)
@@ -253,6 +253,8 @@ def main() -> None:
         *((5000, 4, 100) if small else (10_000_000, 64, 1000))))  # fmt: skip
     head(book, "head 1.28 million x 1024, overlapping", 300.0, other, 0.1, count, **few)
     head(book, "head 1.28 million x 1024, separable", 300.0, other, 0.6, count, **few)
+    book.part("1.28 million x 1024, streamed", None, lambda: streamed_at_size(
+        clusters(*other, 0.1)))  # fmt: skip
     met = all(bound["met"] for bound in book.bounds)
     if small or given.only:
         print("small sizes or some parts: nothing is kept")

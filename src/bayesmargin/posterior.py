@@ -32,6 +32,8 @@ class Posterior(Mapping[str, FloatArray]):
         Settings and facts of the run.
     adjustment : Adjustment, optional
         The map that :meth:`robust` applies.
+    statistics : mapping of str to array, optional
+        What the sampler tells of every draw, arrays of shape (chain, draw) or (chain, draw, class).
 
     Examples
     --------
@@ -50,12 +52,14 @@ class Posterior(Mapping[str, FloatArray]):
         coords: Mapping[str, Any],
         attrs: Mapping[str, Any],
         adjustment: Adjustment | None = None,
+        statistics: Mapping[str, FloatArray] | None = None,
     ) -> None:
         self._draws = dict(draws)
         self.dims = dict(dims)
         self.coords = {name: list(labels) for name, labels in coords.items()}
         self.attrs = dict(attrs)
         self.adjustment = adjustment
+        self.statistics = dict(statistics or {})
 
     def __getitem__(self, name: str) -> FloatArray:
         if name not in self._draws:
@@ -134,7 +138,9 @@ class Posterior(Mapping[str, FloatArray]):
                 stacklevel=2,
             )
         attrs = {**self.attrs, "intervals": "robust"}
-        return Posterior(self.adjustment.moved(self), self.dims, self.coords, attrs)
+        return Posterior(
+            self.adjustment.moved(self), self.dims, self.coords, attrs, None, self.statistics
+        )
 
     @property
     def n_chains(self) -> int:
@@ -200,6 +206,10 @@ class Posterior(Mapping[str, FloatArray]):
         What is zero in every draw, the intercept of a model without one, is constant data there:
         ArviZ divides by the spread of every variable of a posterior.
 
+        What the sampler tells of every draw is the group ``sample_stats``: the kinetic temperature
+        and the thermostat, or the share of trajectories accepted, as means over the iterations that
+        lead to the draw; the step; and ``diverging``, where it is known that no draw did.
+
         Parameters
         ----------
         groups : mapping, optional
@@ -223,9 +233,13 @@ class Posterior(Mapping[str, FloatArray]):
         drawn = {name: array for name, array in self.items() if np.any(array)}
         fixed = {name: array[0, 0] for name, array in self.items() if name not in drawn}
         constant = {"constant_data": fixed} if fixed else {}
-        groups = {"posterior": drawn, **constant, **(groups or {})}
+        told = self._sample_stats()
+        told = {"sample_stats": told} if told else {}
+        groups = {"posterior": drawn, **told, **constant, **(groups or {})}
+        per_class = self.dims.get("intercept", ())
+        separate = {name: per_class for name, found in self.statistics.items() if found.ndim == 3}
         names: dict[str, Any] = {
-            "dims": {name: list(dims) for name, dims in self.dims.items()},
+            "dims": {name: list(dims) for name, dims in {**self.dims, **separate}.items()},
             "coords": self.coords,
         }
         takes_groups = int(arviz.__version__.partition(".")[0]) >= 1
@@ -235,6 +249,18 @@ class Posterior(Mapping[str, FloatArray]):
         data.posterior.attrs["intervals"] = self.intervals
         data.posterior.attrs.update({name: _plain(value) for name, value in self.attrs.items()})
         return data
+
+    def _sample_stats(self) -> dict[str, Any]:
+        """What is told of every draw, the same of all of them included."""
+        if not self.statistics:
+            return {}
+        shape, step = (self.n_chains, self.n_draws), self.attrs.get("step")
+        result: dict[str, Any] = dict(self.statistics)
+        if isinstance(step, float):
+            result["step_size"] = np.full(shape, step)
+        if not self.attrs.get("divergent_trajectories", 0):  # a chain that ends is begun again
+            result["diverging"] = np.zeros(shape, dtype=bool)
+        return result
 
 
 def _summary(draws: FloatArray, low: float, high: float) -> dict[str, FloatArray]:

@@ -11,6 +11,7 @@ from bayesmargin.engines.loading import load
 from bayesmargin.engines.target import (
     batch_change,
     energy_and_gradient,
+    estimated_gradient,
     full_gradient,
     weights_at,
     without_common,
@@ -102,6 +103,20 @@ def test_batches_average_to_the_gradient_of_all_rows(kind):
     full = full_gradient(target, replace(layout, batch=0), place)
     assert np.asarray(mean) == pytest.approx(np.asarray(full), abs=2e-3)
     assert max(float(np.abs(change).max()) for change in changes) > 0.0
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_a_batch_in_pieces_has_the_gradient_of_the_whole(in_turn):
+    whitened = in_tiles(problem_of("largest", n_rows=64 * 8))
+    target, layout = whitened.target, replace(whitened.layout, batch=128)
+    places = np.random.default_rng(2).standard_normal((2, *target.centre.shape))
+    places, keys = places.astype(np.float32), jax.random.split(jax.random.key(0), 2)
+    whole = np.asarray(estimated_gradient(target, layout, places, keys))
+    cut = replace(layout, pieces=4, in_turn=in_turn)
+    assert np.asarray(estimated_gradient(target, cut, places, keys)) == pytest.approx(
+        whole, rel=1e-4, abs=1e-4
+    )
+    assert np.abs(whole).max() > 0.1
 
 
 def test_two_classes_become_white_and_batches_know_their_noise():

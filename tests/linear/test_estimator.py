@@ -239,6 +239,11 @@ def test_posterior_summary_and_arviz(model):
     assert data.posterior.attrs["step"] > 0
     assert data.posterior.attrs["sampler"] == "auto"
     assert data.posterior.attrs["drawn_by"] == "SSGNHT"
+    told = data.sample_stats
+    assert set(told) == {"temperature", "thermostat", "step_size", "diverging"}
+    assert told["temperature"].shape == model.posterior_["coef"].shape[:2]
+    assert abs(float(told["temperature"].mean()) - 1.0) < 0.1
+    assert not told["diverging"].any()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

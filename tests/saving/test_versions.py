@@ -32,6 +32,7 @@ def test_a_model_of_before_there_were_adjustments(tmp_path):
     path = tmp_path / "model" / "manifest.json"
     manifest = unsealed(path.read_bytes())
     del manifest["state"]["posterior_"]["fields"]["adjustment"]
+    del manifest["state"]["posterior_"]["fields"]["statistics"]
     path.write_bytes(sealed(manifest))
     with pytest.raises(ValueError, match="there is no adjustment"):
         bayesmargin.load(tmp_path / "model").posterior_.robust()

@@ -41,6 +41,11 @@ class Layout:
         Rows whose scores are held at a time; rows beyond the last one cost nothing.
     batch : int
         Rows of a gradient estimate, a whole number of which make all rows; 0 stands for all rows.
+    pieces : int
+        Parts of a batch that follow one another, a whole number of rows each, so that fewer scores
+        are held at a time.
+    in_turn : bool
+        Whether the chains read their batches one after another and not all at once.
     contrasts : bool
         Whether the classes share a hinge, so that only differences between them are sampled.
     vendor : bool
@@ -53,6 +58,8 @@ class Layout:
     tile: int
     n_tiles: int
     batch: int = 0
+    pieces: int = 1
+    in_turn: bool = False
     contrasts: bool = False
     vendor: bool = True
     split: bool = False
@@ -189,25 +196,38 @@ def estimated_gradient(target: Target, layout: Layout, position: Any, key: Any) 
         return full_gradient(target, layout, position)
     weights = weights_at(target, position)
     first = layout.batch * jax.vmap(lambda k: jax.random.randint(k, (), 0, layout.n_batches))(key)
-    changed = jax.vmap(lambda w, start: batch_change(target, layout, w, start))(weights, first)
+    each = jax.lax.map if layout.in_turn else _at_once
+    changed = each(lambda chain: batch_change(target, layout, *chain), (weights, first))
     slope = target.scale * (priors.slope(target.prior, weights) + target.drift + changed)
     return without_common(target, layout, slope)
 
 
+def _at_once(function: Callable[[Any], Any], chains: Any) -> Any:
+    """What a function makes of each chain."""
+    return jax.vmap(function)(chains)
+
+
 def batch_change(target: Target, layout: Layout, weights: Any, first: Any) -> Any:
     """Estimated change of the gradient since the reference, at weights (class, feature)."""
+    size, n_scores = layout.batch // layout.pieces, weights.shape[0]
 
-    def take(array: Any) -> Any:
-        return sliced(array, first, layout.batch)
+    def piece(k: Any) -> Any:
+        def take(array: Any) -> Any:
+            return sliced(array, first + k * size, size)
 
-    rows = take(target.rows)
-    family = families.per_row(target.family, lambda facts: take(facts)[:, None])
-    option = families.choose(family, scores_of(rows, weights[None], layout))
-    n_scores = weights.shape[0]
-    moved = families.slopes(family, option, n_scores)
-    moved = moved - families.slopes(family, take(target.reference)[:, None], n_scores)
-    scaled = take(target.cost)[:, None, None] * moved
-    return layout.n_batches * target.unit * pulled(rows, scaled)[0]
+        rows = take(target.rows)
+        family = families.per_row(target.family, lambda facts: take(facts)[:, None])
+        option = families.choose(family, scores_of(rows, weights[None], layout))
+        moved = families.slopes(family, option, n_scores)
+        moved = moved - families.slopes(family, take(target.reference)[:, None], n_scores)
+        return pulled(rows, take(target.cost)[:, None, None] * moved)[0]
+
+    if layout.pieces == 1:
+        total = piece(0)
+    else:
+        start = jnp.zeros_like(weights)
+        total = jax.lax.fori_loop(0, layout.pieces, lambda k, sum_: sum_ + piece(k), start)
+    return layout.n_batches * target.unit * total
 
 
 @program(static_argnames="layout")

@@ -7,7 +7,7 @@ that, or the bias check, fails.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayesmargin.running.chains import equally_weighted
 from bayesmargin.running.ensemble import Ensemble
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
+from bayesmargin.running.statistics import statistics_of
 from bayesmargin.running.supervisor import Supervisor, exact_is_cheap
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.targets.problem import Problem
@@ -38,6 +39,8 @@ class Run:
     info: dict[str, Any]
     moments: tuple[FloatArray, FloatArray] | None = None
     """Mean and variance of the weights over all draws, where not all of them are kept."""
+    statistics: dict[str, FloatArray] = field(default_factory=dict)
+    """What is told of every draw: arrays (chain, draw)."""
 
 
 def _attempt(
@@ -113,7 +116,8 @@ def sample(
         n_iterations=supervisor.iterations,
         seconds=time.perf_counter() - began,
     )
-    info = {**ensemble.info, **account.facts(trace), "gradient_noise": noise}
+    facts = account.facts(trace)
+    info = {**ensemble.info, **facts, "gradient_noise": noise}
     info["notes"] = "; ".join(supervisor.notes)
     warn_of(diagnostics, stein, supervisor.interrupted)
     positions = watched.positions
@@ -122,7 +126,9 @@ def sample(
         if view.kept is not None:
             view.kept.weigh(weight)
         else:
-            positions = positions[:, equally_weighted(weight)]
+            index = equally_weighted(weight)
+            positions, trace = positions[:, index], trace[:, index]
     moments = view.kept.moments() if view.kept else None
     weights = view.complete(view.weights(positions), generators[-1])
-    return Run(weights, diagnostics, info, moments)
+    statistics = statistics_of(account, facts, trace, weights.shape[1])
+    return Run(weights, diagnostics, info, moments, statistics)

@@ -22,6 +22,7 @@ from bayesmargin.rows.sparse import DENSE_COLUMNS, SparseSource
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import Progress
 from bayesmargin.running.run import Run, sample
+from bayesmargin.running.statistics import together
 from bayesmargin.samplers.auto import Auto
 from bayesmargin.samplers.base import Sampler
 from bayesmargin.targets.problem import Problem
@@ -182,6 +183,7 @@ def joined(runs: Sequence[Run]) -> Run:
         _worst([run.diagnostics for run in runs]),
         {**runs[0].info, "notes": notes},
         moments,
+        together([run.statistics for run in runs], length),
     )
 
 

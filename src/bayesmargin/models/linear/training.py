@@ -187,4 +187,5 @@ class LinearTraining(SavedMixin, DecisionsMixin, LinearDoubt):
             {"feature": list(names), **({"class": self.classes_.tolist()} if per_class else {})},
             {**run.info, **settings},
             adjustment,
+            run.statistics,
         )

@@ -285,6 +285,7 @@ class RegressionTraining(SavedMixin, RegressionPredictions):
             {"feature": list(names), **axis},
             {**run.info, **settings},
             adjustment,
+            run.statistics,
         )
 
     def _shaped(self, intercept: Any) -> Any:

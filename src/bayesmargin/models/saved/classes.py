@@ -24,8 +24,8 @@ COMMON: dict[str, Stored] = {
     "Posterior": Stored(
         "bayesmargin.posterior",
         "Posterior",
-        ("_draws", "dims", "coords", "attrs", "adjustment"),
-        later={"adjustment": None},
+        ("_draws", "dims", "coords", "attrs", "adjustment", "statistics"),
+        later={"adjustment": None, "statistics": {}},
     ),
     **stored("bayesmargin.uncertainty.adjustment", "Adjustment"),
 }

@@ -41,6 +41,7 @@ def check(model: Any, features: int) -> None:
     )
     columns = features + int(model.fit_intercept)
     check_adjustment(model.posterior_.adjustment, blocks, columns)
+    check_statistics(model.posterior_)
 
 
 def check_draws(model: Any, features: int) -> None:
@@ -90,6 +91,16 @@ def _check_left_out(left_out: Any, n_classes: int, sets: list[int]) -> None:
     if left_out.place is not None:
         require_array(left_out.place, [None], "i", name)
         require(bool(np.all((left_out.place >= -1) & (left_out.place < count))), name)
+
+
+def check_statistics(posterior: Any) -> None:
+    """Raise where what is told of draws is not of these draws."""
+    require(isinstance(posterior.statistics, dict), "statistics")
+    for name, found in posterior.statistics.items():
+        require(isinstance(name, str), "statistics")
+        per_class = posterior["intercept"].shape[2:] if np.ndim(found) == 3 else ()
+        wanted = [posterior.n_chains, posterior.n_draws, *per_class]
+        require_array(found, wanted, "f", f"statistics {name}")
 
 
 def check_adjustment(adjustment: Any, blocks: int, columns: int) -> None:

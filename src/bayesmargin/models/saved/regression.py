@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmargin.models.saved.linear import check_adjustment, layout
+from bayesmargin.models.saved.linear import check_adjustment, check_statistics, layout
 from bayesmargin.models.saved.requiring import (
     require,
     require_array,
@@ -60,3 +60,4 @@ def check(model: Any, features: int) -> None:
         require_array(model.epsilon_, [outputs], "f", "epsilon_")
     columns = features + int(model.fit_intercept)
     check_adjustment(posterior.adjustment, count, columns)
+    check_statistics(posterior)
