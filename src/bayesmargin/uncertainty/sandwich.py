@@ -20,23 +20,23 @@ the width adds twice the Hessian less the one at :math:`2V` is free, which is wh
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.special import ndtr
 
-from bayesmargin.approximation.binary import SlackMoments, expected_hinges
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.approximation.multiclass import smoothed_curvature, smoothed_energy
 from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.priors.moments import Belief, LaplaceBelief
 from bayesmargin.targets.problem import Problem
-from bayesmargin.uncertainty.scatter import Sample, scatter
+from bayesmargin.uncertainty.one_score import RoundRows
+from bayesmargin.uncertainty.scatter import Sample, Several
 
 ROUNDS = 30
 SETTLED = 0.01  # root mean square of a change of the centre in standard deviations
 SHARPER = 0.4  # deviations at which the centre is smoothed, in those of the sandwich
+WIDER = np.sqrt(2.0)  # likewise, of the Hessian that corrects the other
 LONGEST = 2.0  # a step, likewise
 LEAST = 0.4  # of the Hessian's part in any direction that its correction leaves
 FEWEST = 2.0  # active rows for each weight, below which the rows do not bound the minimiser
@@ -77,12 +77,15 @@ def sandwich(
     times = problem.source.n_rows // len(number)  # terms of a row, of which one slope is not zero
     together = groups if groups is None else np.tile(groups, times)
     sample = Sample(problem, np.tile(number, times), together)
+    rows = RoundRows(sample, start) if problem.is_binary else Several(sample)
     anchor, active, steps = start, 0.0, np.inf
     for turn in range(ROUNDS):
-        slope = _slope(problem, replace(anchor, factor=SHARPER * anchor.factor))
-        factor, _ = inverse_factor(_hessian(problem, anchor))
+        seen = rows.under(anchor)
+        sharper = SHARPER**2 * anchor.variances()
+        slope = seen.slope(SHARPER) + problem.prior.expectation(anchor.mean, sharper)[1]
+        factor, _ = inverse_factor(_with_prior(problem, anchor, seen.hessian()))
         inverse = factor @ factor.T
-        spread, active = scatter(sample, anchor, inverse)
+        spread, active = seen.scatter(inverse)
         wanted = inverse @ (spread + own) @ inverse
         before = anchor.factor @ anchor.factor.T
         if turn:  # where few kinks are near, the width would go up and down
@@ -95,9 +98,10 @@ def sandwich(
         change = np.abs(np.log(np.diag(wanted) / np.diag(before))).max()
         if turn > 1 and steps < SETTLED and change < 5.0 * SETTLED:
             break
-    factor, _ = inverse_factor(_sharper_hessian(problem, anchor))
+    seen = rows.under(anchor)
+    factor, _ = inverse_factor(_sharper_hessian(problem, anchor, seen))
     inverse = factor @ factor.T
-    spread, active = scatter(sample, anchor, inverse)
+    spread, active = seen.scatter(inverse)
     covariance = inverse @ (spread + own) @ inverse
     return Sandwich(anchor.mean, covariance, _doubts(problem, active, steps))
 
@@ -137,29 +141,17 @@ def _root(covariance: FloatArray) -> FloatArray:
     return lower
 
 
-def _slope(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
-    """Gradient of the expected energy."""
-    _, own, _ = problem.prior.expectation(anchor.mean, anchor.variances())
-    if problem.is_binary:
-        return _pushed(problem, anchor) + own
-    return smoothed_energy(problem, anchor, anchor.mean)[1] + own
+def _with_prior(problem: Problem, anchor: GaussianAnchor, hessian: FloatArray) -> FloatArray:
+    """Hessian of the expected energy, from that of its hinges."""
+    _, _, own = problem.prior.expectation(anchor.mean, anchor.variances())
+    result: FloatArray = hessian + (np.diag(own) if own.ndim == 1 else own)
+    return result
 
 
-def _pushed(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
-    """Gradient of the expected hinges alone, for which no curvature has to be summed."""
-    total, moments = np.zeros(len(anchor.mean)), SlackMoments(problem, anchor)
-    for span, values in problem.source.blocks():
-        centre, near, _, deviation = moments(span, values)
-        share = (centre > 0.0).astype(float)
-        share[near] = ndtr(centre[near] / deviation)
-        total += values.T @ problem.forces(span, share)
-    return total
-
-
-def _sharper_hessian(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
+def _sharper_hessian(problem: Problem, anchor: GaussianAnchor, seen: Any) -> FloatArray:
     """The Hessian with a kernel of the fourth order, never far from that of the second."""
-    near = _hessian(problem, anchor)
-    wide = _hessian(problem, replace(anchor, factor=np.sqrt(2.0) * anchor.factor))
+    near = _with_prior(problem, anchor, seen.hessian())
+    wide = _with_prior(problem, replace(anchor, factor=WIDER * anchor.factor), seen.hessian(WIDER))
     root = linalg.cholesky(near, lower=True)
     relative = linalg.solve_triangular(root, wide, lower=True)
     relative = linalg.solve_triangular(root, relative.T, lower=True)
@@ -167,13 +159,3 @@ def _sharper_hessian(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
     moved = root @ axes
     sharper: FloatArray = (moved * np.clip(2.0 - values, LEAST, 1.0 / LEAST)) @ moved.T
     return sharper
-
-
-def _hessian(problem: Problem, anchor: GaussianAnchor) -> FloatArray:
-    """Hessian of the expected energy."""
-    _, _, own = problem.prior.expectation(anchor.mean, anchor.variances())
-    own = np.diag(own) if own.ndim == 1 else own
-    if problem.is_binary:
-        return expected_hinges(problem, anchor)[2] + own
-    index = np.arange(problem.source.n_rows)
-    return smoothed_curvature(problem, anchor, anchor.mean, index) + own

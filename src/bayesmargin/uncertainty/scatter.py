@@ -18,19 +18,18 @@ Rows that belong together add the square of their sum, are left out together, an
 variance of its option beside.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr, softmax
+from scipy.special import softmax
 
-from bayesmargin.approximation.binary import SlackMoments
 from bayesmargin.approximation.gaussian import GaussianAnchor
+from bayesmargin.approximation.multiclass import smoothed_curvature, smoothed_energy
 from bayesmargin.approximation.options import option_moments, temperature_of
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.targets.problem import Problem
 
 ACTIVE = 1e-3  # chance of a rival, below which a row of several classes has not pulled anything
-UNSEEN = 1e-9  # likewise of a hinge
 
 
 @dataclass(frozen=True)
@@ -53,61 +52,57 @@ class Sample:
         return None if self.groups is None else np.zeros((int(self.groups.max()) + 1, size))
 
 
+@dataclass(frozen=True)
+class Several:
+    """Rows of several classes under one hinge: what the sandwich asks of them."""
+
+    sample: Sample
+
+    def under(self, anchor: GaussianAnchor) -> "SeveralSeen":
+        """The rows as a Gaussian sees them."""
+        return SeveralSeen(self.sample, anchor)
+
+
+@dataclass(frozen=True)
+class SeveralSeen:
+    """The same under a Gaussian."""
+
+    sample: Sample
+    anchor: GaussianAnchor
+
+    def slope(self, narrow: float) -> FloatArray:
+        """Gradient of the expected hinges, for a factor so many times as large."""
+        anchor = replace(self.anchor, factor=narrow * self.anchor.factor)
+        return smoothed_energy(self.sample.problem, anchor, anchor.mean)[1]
+
+    def hessian(self, wide: float = 1.0) -> FloatArray:
+        """Hessian of the expected hinges, likewise."""
+        anchor = replace(self.anchor, factor=wide * self.anchor.factor)
+        index = np.arange(self.sample.problem.source.n_rows)
+        return smoothed_curvature(self.sample.problem, anchor, anchor.mean, index)
+
+    def scatter(self, inverse: FloatArray) -> tuple[FloatArray, float]:
+        """Covariance of the summed subgradients, and rows whose hinge is active."""
+        return scatter(self.sample, self.anchor, inverse)
+
+
 def scatter(
     sample: Sample, anchor: GaussianAnchor, inverse: FloatArray | None = None
 ) -> tuple[FloatArray, float]:
-    """Covariance of the summed subgradients, and rows whose hinge is active.
+    """Covariance of the summed subgradients of several classes, and rows whose hinge is active.
 
     Parameters
     ----------
     inverse : array, optional
         Inverse of the Hessian, which says how far rows have pulled the weights.
     """
-    of = _of_two if sample.problem.is_binary else _of_several
     moved = None
     if sample.groups is not None and inverse is not None:
-        moved = of(sample, anchor, None, None)[2] @ inverse
-    return of(sample, anchor, inverse, moved)[:2]
+        moved = _summed(sample, anchor, None, None)[2] @ inverse
+    return _summed(sample, anchor, inverse, moved)[:2]
 
 
-def _of_two(
-    sample: Sample, anchor: GaussianAnchor, inverse: FloatArray | None, moved: FloatArray | None
-) -> tuple[FloatArray, float, FloatArray]:
-    problem, number, size = sample.problem, sample.number, len(anchor.mean)
-    total, mean, active = np.zeros((size, size)), np.zeros(size), 0.0
-    sums = sample.empty_sums(size)
-    moments = SlackMoments(problem, anchor, None)
-    for span, values in problem.source.blocks():
-        centre, _, _, deviation = moments(span, values)
-        values = values.astype(float, copy=False)
-        cost, share = problem.cost[span], ndtr(centre / deviation)
-        side, slope = problem.hinges.side[span], problem.hinges.slope[span]
-        if moved is not None and sample.groups is not None:
-            pull = -side * np.einsum("ij,ij->i", values, moved[sample.groups[span]])
-            share = ndtr((centre + pull) / deviation)
-        elif inverse is not None:
-            force = share - side * slope
-            some = np.flatnonzero(np.abs(force) > UNSEEN)
-            rows = values[some]
-            pull = force[some] * cost[some] / number[span][some]
-            pull *= np.einsum("ij,ij->i", rows @ inverse, rows)
-            share[some] = ndtr((centre[some] + pull) / deviation[some])
-        active += float(number[span] @ share)
-        push = values * problem.forces(span, share)[:, None]
-        mean += push.sum(axis=0)
-        square = share * (slope - side) ** 2 + (1.0 - share) * slope**2
-        if sums is not None:
-            sample.summed(span, push, sums)
-            square = share * (1.0 - share)
-        counts = np.flatnonzero(square > 0.0)
-        rooted = values[counts] * (cost * np.sqrt(square / number[span]))[counts, None]
-        total += rooted.T @ rooted
-    if problem.hinges.tilted:  # rows on either side bound the weights from theirs
-        active = min(active, float(number.sum()) - active)
-    return _finished(total, mean, sums, number), active, mean if sums is None else sums
-
-
-def _of_several(
+def _summed(
     sample: Sample, anchor: GaussianAnchor, inverse: FloatArray | None, moved: FloatArray | None
 ) -> tuple[FloatArray, float, FloatArray]:
     problem, number = sample.problem, sample.number
@@ -150,7 +145,7 @@ def _of_several(
     size = count * width
     flat = mean.ravel()
     square = total.reshape(size, size)
-    return _finished(square, flat, sums, number), active, flat if sums is None else sums
+    return finished(square, flat, sums, number), active, flat if sums is None else sums
 
 
 def _pulled(values: FloatArray, push: FloatArray, inverse: FloatArray) -> FloatArray:
@@ -167,7 +162,7 @@ def _pulled(values: FloatArray, push: FloatArray, inverse: FloatArray) -> FloatA
     return result
 
 
-def _finished(
+def finished(
     total: FloatArray, mean: FloatArray, sums: FloatArray | None, number: FloatArray
 ) -> FloatArray:
     """Covariance of a sum of independent rows, or of groups beside what their rows add."""
