@@ -5,6 +5,8 @@ import pytest
 
 from bayesmargin import BayesianLinearSVC
 from bayesmargin.inputs.tensors import host_array
+from bayesmargin.inputs.values import plain_values
+from bayesmargin.models.settings import check_sample_weight
 
 CPU, CUDA = 1, 2
 
@@ -78,3 +80,35 @@ def test_a_model_takes_tensors():
     )
     assert np.array_equal(one.coef_, other.coef_)
     assert np.array_equal(one.predict(ROWS), other.predict(Tensor(ROWS, CUDA)))
+
+
+def test_values_and_weights_come_as_tensors_as_well():
+    half = Tensor(ROWS[:, 0], CUDA, grad=True, dtype="torch.bfloat16")
+    assert np.array_equal(plain_values(half), ROWS[:, 0])
+    weight = Tensor(np.abs(ROWS[:, 1]), grad=True, dtype="torch.bfloat16")
+    assert np.array_equal(check_sample_weight(weight, len(ROWS)), np.abs(ROWS[:, 1]))
+
+
+def test_tensors_of_torch_are_read():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    rows = torch.from_numpy(ROWS)
+    for shared in (rows, rows.T, rows[::2], rows.clone().requires_grad_(), rows.double(), rows > 0):
+        assert host_array(shared).ctypes.data == shared.data_ptr()
+        assert np.array_equal(host_array(shared), shared.detach().numpy())
+    half = rows.bfloat16().requires_grad_()
+    assert np.array_equal(host_array(half), half.detach().float().numpy())
+    with torch.inference_mode():
+        assert np.array_equal(host_array(torch.from_numpy(ROWS) + 0), ROWS)
+
+
+def test_a_model_takes_rows_of_torch_in_bfloat16():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    rows = torch.from_numpy(ROWS).bfloat16()
+    label = torch.from_numpy(ROWS[:, 0] > 0).long()
+    settings = {"n_draws": 50, "n_chains": 2, "sampler": "gibbs", "random_state": 0}
+    one = BayesianLinearSVC(**settings).fit(rows.float().numpy(), label.numpy())
+    weight = torch.ones(len(rows), dtype=torch.bfloat16)
+    other = BayesianLinearSVC(**settings).fit(rows.requires_grad_(), label, sample_weight=weight)
+    assert np.array_equal(one.posterior_["coef"], other.posterior_["coef"])
+    found = torch.from_dlpack(other.predict_proba(rows))
+    assert np.array_equal(found.numpy(), one.predict_proba(rows.detach().float().numpy()))

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesmargin.errors import DataError
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.inputs.tensors import host_array
 
 LARGEST = 1e100  # its square, times many rows, is a number
 
@@ -24,7 +25,7 @@ def plain_values(y: Any) -> FloatArray:
     bayesmargin.errors.DataError: y holds 'low' in row 0 (counted from 0): a regression predicts \
 numbers; BayesianLinearSVC predicts words
     """
-    given = np.asarray(y)
+    given = np.asarray(host_array(y))
     if given.dtype.kind == "c":
         raise DataError("Complex data not supported: y holds complex numbers")
     try:

@@ -14,6 +14,7 @@ from bayesmargin.foundation.arguments import (
     require_given,
     require_jobs,
 )
+from bayesmargin.inputs.tensors import host_array
 from bayesmargin.running.progress import require_verbosity
 from bayesmargin.samplers import (
     SGHMC,
@@ -113,7 +114,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
     try:
-        weight = np.asarray(sample_weight, dtype=float)
+        weight = np.asarray(host_array(sample_weight), dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must hold non-negative finite numbers: {error}") from error
     if weight.ndim != 1:
