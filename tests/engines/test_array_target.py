@@ -8,6 +8,8 @@ jax = pytest.importorskip("jax", reason="the array engine needs JAX, which is no
 from dataclasses import replace
 
 from bayesmargin.engines.loading import load
+from bayesmargin.engines.memory import SCORES, STATES
+from bayesmargin.engines.programs import program
 from bayesmargin.engines.target import (
     batch_change,
     energy_and_gradient,
@@ -117,6 +119,23 @@ def test_a_batch_in_pieces_has_the_gradient_of_the_whole(in_turn):
         whole, rel=1e-4, abs=1e-4
     )
     assert np.abs(whole).max() > 0.1
+
+
+def test_a_batch_takes_no_more_memory_than_a_tile():
+    """What a step holds beside its arguments is within what is told of it before a fit."""
+    whitened = in_tiles(problem_of("largest", n_rows=128 * 64, n_columns=8), tile=128)
+    target = whitened.target
+    places = np.zeros((2, *target.centre.shape), np.float32)
+    keys = jax.random.split(jax.random.key(0), 2)
+
+    def held(pieces):
+        layout = replace(whitened.layout, batch=32 * 128, pieces=pieces)
+        step = program(lambda *facts: estimated_gradient(facts[0], layout, *facts[1:]))
+        return step.lower(target, places, keys).compile().memory_analysis().temp_size_in_bytes
+
+    rows = 2 * 128 * target.rows.shape[1] * target.rows.dtype.itemsize
+    told = 4 * SCORES * 128 * places.size // target.rows.shape[1] + rows + STATES * places.nbytes
+    assert held(32) < told < held(1)
 
 
 def test_two_classes_become_white_and_batches_know_their_noise():

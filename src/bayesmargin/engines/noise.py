@@ -68,8 +68,9 @@ def batch_for(
 ) -> tuple[Layout, float]:
     """Layout with a batch, and the variance of its gradient; all rows where those are needed.
 
-    A batch is a whole number of tiles, which divide the rows evenly. Its gradient has no more than
-    the ``bearable`` variance.
+    A batch is a whole number of tiles, which divide the rows evenly, and is read tile by tile: the
+    scores that are held do not grow with it. Its gradient has no more than the ``bearable``
+    variance.
     """
     target, layout = whitened.target, whitened.layout
     if layout.n_tiles < FEWEST_TILES:
@@ -82,4 +83,5 @@ def batch_for(
     if not choices or (given is None and WORTH * choices[0] > layout.n_tiles):
         return layout, 0.0
     left = 1.0 - choices[0] / layout.n_tiles
-    return replace(layout, batch=choices[0] * layout.tile), noise / choices[0] * left
+    chosen = replace(layout, batch=choices[0] * layout.tile, pieces=choices[0])
+    return chosen, noise / choices[0] * left
