@@ -12,12 +12,14 @@ MEANS, VARIANCES = 0.05, 0.03
 class Apart(NamedTuple):
     """Root mean square of the differences of means, in sd, beyond the Monte Carlo error of both.
 
-    With it that error, and the mean relative difference of variances.
+    With it that error, the mean relative difference of variances, and its own Monte Carlo error,
+    weights taken for independent.
     """
 
     means: float
     chance: float
     variances: float
+    doubt: float
 
     @property
     def met(self) -> bool:
@@ -33,7 +35,15 @@ def apart(truth: np.ndarray, draws: np.ndarray) -> Apart:
     chance = np.mean((np.hypot(centre_error, error) / scale) ** 2)
     off = np.mean(((mean - centre) / scale) ** 2)
     ratio = float(np.mean((draws.std(axis=(0, 1)) / scale) ** 2))
-    return Apart(float(np.sqrt(max(0.0, off - chance))), float(np.sqrt(chance)), ratio - 1.0)
+    doubt = np.hypot(_doubt(truth), _doubt(draws)) / np.sqrt(len(scale))
+    means = float(np.sqrt(max(0.0, off - chance)))
+    return Apart(means, float(np.sqrt(chance)), ratio - 1.0, float(doubt))
+
+
+def _doubt(draws: np.ndarray) -> float:
+    """Relative Monte Carlo error of a variance, root mean square over weights."""
+    square, error = monte_carlo_error((draws - draws.mean(axis=(0, 1))) ** 2)
+    return float(np.sqrt(np.mean((error / square) ** 2)))
 
 
 def contrasts(model: Any) -> np.ndarray:
