@@ -38,7 +38,7 @@ class BayesianLinearSVC(ClassifierMixin, LinearTraining):
     ----------
     C : float or "auto"
         Weight of the hinge, as in scikit-learn. "auto" chooses it by the log loss of training rows
-        that are left out by computation: a Gaussian fit a candidate, no refits.
+        that Gaussian fits to the others forecast, in five parts.
     margin : float
         Margin :math:`\ell` that a score should reach.
     prior : {"gaussian", "laplace"}
