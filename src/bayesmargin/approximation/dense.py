@@ -147,12 +147,13 @@ class RowsOfTwoClasses:
         ----------
         draws : array of shape (n_draws, n_weights)
         """
-        turned = self.rows @ anchor.factor
-        scores = (self.rows @ anchor.mean)[:, None] + turned @ draws.T
-        bends = self.margin > self.sign[:, None] * scores
-        forces = -(self.cost * self.sign)[:, None] * bends
         weights = anchor.mean + draws @ anchor.factor.T
-        return forces.T @ turned + (weights * self.precision) @ anchor.factor
+        found = weights * self.precision
+        for span in self._spans():
+            rows, sign = self.rows[span], self.sign[span, None]
+            bends = self.margin > sign * (rows @ weights.T)
+            found -= (self.cost[span, None] * sign * bends).T @ rows
+        return found @ anchor.factor
 
     def _spans(self) -> Iterator[slice]:
         """Some rows at a time."""
