@@ -64,8 +64,8 @@ def prior_terms(target, state, chosen, work):  # type: ignore[no-untyped-def]
         for i in range(row.shape[0]):
             inside = first <= i < first + size
             total += row[i] * (target.mean[i] if inside else target.mean[i] - state.weights[i])
-            if inside and i >= first + j:
-                work.gram[j, i - first] = row[i]
+        for i in range(j, size):
+            work.gram[j, i] = row[first + i]
         work.linear[j] = total
         if target.tilt.shape[0] > 0:
             work.linear[j] -= target.tilt[first + j]

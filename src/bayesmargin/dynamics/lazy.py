@@ -201,9 +201,10 @@ def lazy_record(dynamics, target, state, rng, thin, out):  # type: ignore[no-unt
     for _ in range(thin):
         lazy_step(dynamics, target, state, rng)
     catch_up(dynamics, state, rng)
-    square = 0.0
     for j in range(out.shape[0]):
         out[j] = state.table[j, WEIGHT]
+    square = 0.0
+    for j in range(out.shape[0]):
         square += out[j] * out[j]
     return 1 if square < LARGEST_SQUARE else 0
 

@@ -15,7 +15,6 @@ on all of this one, and code for classes of other packages on their files (``for
 import ast
 import functools
 import hashlib
-import inspect
 import logging
 import os
 import sys
@@ -26,10 +25,10 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 from numba.core.typing import signature
-from numba.extending import overload
 
 from bayesmargin.foundation.cache import Cache
 from bayesmargin.foundation.foreign import note_body
+from bayesmargin.foundation.generics import add_body
 from bayesmargin.foundation.linking import InnerCompiler, OuterCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -137,7 +136,9 @@ def _options(borrows: bool, inner: bool) -> dict[str, Any]:
         "_nrt": not borrows,
         # The second way of being called, as a C function, is used nowhere.
         "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": inner,
+        # OuterCompiler adds what unpacks arguments. Numba compiles its own functions anew for every
+        # set of flags that calls them, so these are the same inside and outside.
+        "no_cpython_wrapper": True,
         "pipeline_class": InnerCompiler if inner else OuterCompiler,
     }
 
@@ -248,15 +249,13 @@ def implements(
     """
 
     def register(function: F) -> F:
-        @functools.wraps(function)
-        def choose(*args: Any, **kwargs: Any) -> F | None:
-            matches = getattr(args[0], "instance_class", None) is kind
-            return function if matches else None
-
-        choose.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         # Not inline="always": Numba then miscompiles a body that calls one generic before another
         # in a loop. Langevin steps lost their data term that way, silently.
-        overload(generic, jit_options=_options(borrows, inner=True))(choose)
+        @functools.cache
+        def kernel() -> Any:
+            return _compiled(function, borrows, inner=True)
+
+        add_body(generic, kind, kernel)
         note_body(kind, function)
         return function
 

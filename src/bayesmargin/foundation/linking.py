@@ -23,6 +23,8 @@ from numba.core.typed_passes import AnnotateTypes
 
 # Each function has a global variable, named so, for the address of what it raises errors with.
 _ENVIRONMENT = "_ZN08NumbaEnv"
+# What unpacks the arguments of a call from Python.
+_UNPACKING = "_ZN7cpython"
 _ADDRESS_BITS = 8 * struct.calcsize("P")
 
 
@@ -30,6 +32,13 @@ class _Library(JITCodeLibrary):
     """Compiled code whose copies of other kernels are seen by nobody else."""
 
     _final_module: Any
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            if function.name.startswith(_UNPACKING):
+                function.attributes.add("noinline")
+                function.attributes.add("optnone")
+        super().add_ir_module(ir_module)
 
     def _finalize_final_module(self) -> None:
         linkable = self._final_module.clone()
@@ -80,6 +89,10 @@ class _Linking(LoweringPass):
 class _OuterLinking(_Linking):
     _name = "bayesmargin_outer_linking"
     library = _Library
+
+    def run_pass(self, state: Any) -> bool:
+        state.flags.no_cpython_wrapper = False
+        return super().run_pass(state)
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

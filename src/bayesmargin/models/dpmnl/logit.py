@@ -57,9 +57,9 @@ def logit_energy(
     total = 0.0
     for y in range(coefficients.shape[0]):
         for j in range(features + 1):
-            value = precision[j] * coefficients[y, j]
-            gradient[y, j] = value
-            total += 0.5 * value * coefficients[y, j]
+            total += 0.5 * precision[j] * coefficients[y, j] * coefficients[y, j]
+        for j in range(features + 1):
+            gradient[y, j] = precision[j] * coefficients[y, j]
     for i in range(members.shape[0]):
         d = members[i]
         fill_log_classes(coefficients, X[d], work)

@@ -179,6 +179,7 @@ def _energy_of_expert(target, position, work):  # type: ignore[no-untyped-def]
     for y in range(weights.shape[0]):
         for j in range(weights.shape[1]):
             slopes[y, j] = target.precision * weights[y, j]
+        for j in range(weights.shape[1]):
             total += 0.5 * slopes[y, j] * weights[y, j]
     for i in range(target.members.shape[0]):
         d = target.members[i]

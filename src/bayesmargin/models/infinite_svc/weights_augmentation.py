@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesmargin.augmentation.law import gaussian_term, seen_by_class
 from bayesmargin.foundation.compiling import implements, inner_borrowing_jit, inner_jit
 from bayesmargin.foundation.copying import copy_vector
 from bayesmargin.foundation.linear_algebra import (
@@ -46,17 +47,11 @@ class Augmentation(NamedTuple):
 @inner_borrowing_jit
 def multiclass_view(scores: FloatArray, label: int, y: int, margin: float) -> tuple[float, float]:
     """Side b and threshold rho of the hinge as a function of weight vector ``y`` alone."""
-    top = -np.inf
-    if y == label:
-        for other in range(scores.shape[0]):
-            if other != y and scores[other] > top:
-                top = scores[other]
-        return 1.0, margin + top
+    rival = -np.inf
     for other in range(scores.shape[0]):
-        if other != y and other != label and scores[other] > top:
-            top = scores[other]
-    rest = max(0.0, margin + top - scores[label])
-    return -1.0, scores[label] - margin + rest
+        if other != y and other != label and scores[other] > rival:
+            rival = scores[other]
+    return seen_by_class(y == label, scores[label], rival, margin)
 
 
 @inner_jit
@@ -78,7 +73,7 @@ def conditional(
     """
     size = linear.shape[0]
     block, weight = np.zeros((_BLOCK, size)), np.zeros(_BLOCK)
-    half, quarter = 0.5 * hinge.cost, 0.25 * hinge.cost * hinge.cost
+    half = 0.5 * hinge.cost
     precision[:, :] = 0.0
     linear[:] = 0.0
     for i in range(size):
@@ -94,9 +89,8 @@ def conditional(
             side, threshold = multiclass_view(scores[i], label, y, hinge.margin)
         slack = side * (threshold - scores[i, y])
         mixing = augmentation_precision(rng, hinge.cost, slack)
-        pull = half * side + quarter * threshold * mixing
         row = rows.design[d]
-        weight[filled] = quarter * mixing
+        weight[filled], pull = gaussian_term(half, side, threshold, mixing)
         for j in range(size):
             block[filled, j] = row[j]
             linear[j] += pull * row[j]

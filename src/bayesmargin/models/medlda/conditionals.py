@@ -64,9 +64,9 @@ def draw_topic(rng: Any, weight: FloatArray, row: FloatArray, product: FloatArra
     n_topics = product.shape[0]
     total = product.dtype.type(0)
     for k in range(n_topics):
-        part = weight[k] * row[k]
-        product[k] = part
-        total += part
+        product[k] = weight[k] * row[k]
+    for k in range(n_topics):
+        total += product[k]
     if not total > _TINY:
         return -1
     target = product.dtype.type(uniform(rng)) * total

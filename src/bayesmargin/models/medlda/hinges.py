@@ -122,7 +122,8 @@ def _multi_task_piece(
     for y in range(scores.shape[0]):
         active = binary_slack(hinge.margin, signs[y], scores[y]) > 0.0
         slopes[y] = -1.0 * signs[y] if active else 0.0
-        constant += hinge.margin if active else 0.0
+    for y in range(scores.shape[0]):
+        constant += hinge.margin if slopes[y] != 0.0 else 0.0
     return constant
 
 

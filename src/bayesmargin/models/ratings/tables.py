@@ -102,11 +102,10 @@ def draw_rows(
             user = i if of_users else j
             score = score_of(own, i, far, j)
             rest, line[0] = far[j, 0], 1.0
-            for k in range(1, own.shape[1]):
-                if k < drawn:
-                    line[k] = far[j, k]
-                else:
-                    rest += own[i, k] * far[j, k]
+            for k in range(1, drawn):
+                line[k] = far[j, k]
+            for k in range(drawn, own.shape[1]):
+                rest += own[i, k] * far[j, k]
             total, pulled = 0.0, 0.0
             for r in range(cuts):
                 side = side_of(level[d], r)
