@@ -21,7 +21,7 @@ from bayesmargin.models.medlda.parameters import (
 )
 from bayesmargin.models.medlda.settings import MOST, TOPIC_DECAY, Settings
 from bayesmargin.models.medlda.ssgrld import Chain
-from bayesmargin.models.medlda.tools import Crew, Minibatch
+from bayesmargin.models.medlda.tools import Minibatch, ToolPool
 from bayesmargin.models.medlda.weights import LangevinMover, default_step
 
 N_CLASSES, N_WORDS, OWN = 20, 2000, 30
@@ -128,7 +128,7 @@ def test_a_minibatch_renews_the_same_share_of_topics_in_any_corpus(sampler, n_to
     )
     chain = Chain(settings, LangevinMover(0.0), spawn_generators(7, N_SHARES))
     rng, moves = np.random.default_rng(8), []
-    with Crew(1, chain.make_tool) as crew:
+    with ToolPool(1, chain.make_tool) as crew:
         for time in range(200):
             before = usage(chain, crew)
             chosen = rng.choice(2000, size=20, replace=False)

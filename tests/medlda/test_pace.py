@@ -7,7 +7,7 @@ from bayesmargin import MedLDAClassifier, load
 from bayesmargin.models.medlda.expected import ExpectedTopics
 from bayesmargin.models.medlda.lessons import minibatches
 from bayesmargin.models.medlda.pace import part_of_minibatch
-from bayesmargin.models.medlda.tools import Crew, Minibatch
+from bayesmargin.models.medlda.tools import Minibatch, ToolPool
 from bayesmargin.models.medlda.training import Training
 
 from .test_corpus_size import draw_documents
@@ -75,7 +75,7 @@ def test_steps_are_as_much_shorter_as_documents_are_fewer():
         chain = make_chain(5, batch_size=batch_size)
         start = chain.coef.copy()
         expected = ExpectedTopics.nothing(*chain.topics.shape, 2, 0.5)
-        with Crew(1, chain.make_tool) as crew:
+        with ToolPool(1, chain.make_tool) as crew:
             chain.step(Minibatch(DOCUMENTS, SIGNS, np.array([0]), 1000.0, crew, expected))
             assert chain.mover.step == 0.05
             ends.append(chain.coef - start)

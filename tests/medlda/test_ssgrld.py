@@ -11,7 +11,7 @@ from bayesmargin.models.medlda.flow import absorb, catch_up, quantile_table
 from bayesmargin.models.medlda.hinges import LabelSetHinge, MultiTaskHinge
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
-from bayesmargin.models.medlda.tools import Crew, Minibatch
+from bayesmargin.models.medlda.tools import Minibatch, ToolPool
 from bayesmargin.models.medlda.topics import step_sgrld
 from bayesmargin.models.medlda.weights import LangevinMover, ThermostatMover, starting_weights
 
@@ -228,7 +228,7 @@ def test_error_of_sgrld_falls_as_the_root_of_the_step_and_vanishes():
 
 def test_step_does_not_depend_on_the_number_of_threads():
     one, two = make_chain(5), make_chain(5)
-    with Crew(1, one.make_tool) as first, Crew(3, two.make_tool) as second:
+    with ToolPool(1, one.make_tool) as first, ToolPool(3, two.make_tool) as second:
         for _ in range(20):
             one.step(Minibatch(DOCUMENTS, SIGNS, np.arange(2), 2, first))
             two.step(Minibatch(DOCUMENTS, SIGNS, np.arange(2), 2, second))

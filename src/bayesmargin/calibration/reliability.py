@@ -12,7 +12,7 @@ FEWEST_IN_A_BIN = 5
 SIMULATIONS = 400
 
 
-class Curve(NamedTuple):
+class ReliabilityCurve(NamedTuple):
     """Bins of equally many rows: mean forecast, observed frequency, its standard error, rows."""
 
     forecast: FloatArray
@@ -34,7 +34,7 @@ def bins_of(chance: FloatArray, wanted: int | None = None) -> list[IntArray]:
     return [part for part in np.array_split(order, wanted) if len(part)]
 
 
-def curve_of(chance: FloatArray, event: FloatArray, bins: int | None = None) -> Curve:
+def curve_of(chance: FloatArray, event: FloatArray, bins: int | None = None) -> ReliabilityCurve:
     """The reliability curve of forecasts of an event (0 or 1).
 
     ``bins`` is their number; by default ten, fewer where that would leave fewer than five in each.
@@ -51,7 +51,7 @@ def curve_of(chance: FloatArray, event: FloatArray, bins: int | None = None) -> 
     forecast = np.array([chance[part].mean() for part in parts])
     observed = np.array([event[part].mean() for part in parts])
     error = np.array([error_of(o, n) for o, n in zip(observed.tolist(), count, strict=True)])
-    return Curve(forecast, observed, error, count)
+    return ReliabilityCurve(forecast, observed, error, count)
 
 
 def error_of(share: float, count: float) -> float:

@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmargin.cli.options import Debug, Format, Json, Quiet, Separator
+from bayesmargin.cli.options import (
+    Cost,
+    Debug,
+    Format,
+    Json,
+    NumberOfChains,
+    Quiet,
+    Seed,
+    Separator,
+    Settings,
+)
 
 _MODEL, _FILES = "Model", "Files"
 
@@ -36,27 +46,13 @@ def crowd(
     save: Annotated[
         Path | None, typer.Option(help="Folder to save the model in.", rich_help_panel=_FILES)
     ] = None,
-    c: Annotated[
-        float | None, typer.Option("--C", help="Weight of the hinge.", rich_help_panel=_MODEL)
-    ] = None,
+    c: Cost = None,
     sweeps: Annotated[
         int | None, typer.Option(help="Sweeps of each chain.", rich_help_panel=_MODEL)
     ] = None,
-    chains: Annotated[
-        int | None, typer.Option(help="Independent chains.", rich_help_panel=_MODEL)
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Equal seeds give equal draws.", rich_help_panel=_MODEL)
-    ] = 0,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting of MaxMarginVoting; values are JSON. Repeat it for more.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
+    chains: NumberOfChains = None,
+    seed: Seed = 0,
+    setting: Settings = None,
     shown: Annotated[int, typer.Option("--show", help="Items and workers shown.", min=0)] = 10,
     format_: Format = None,
     separator: Separator = None,

@@ -6,14 +6,18 @@ from typing import Annotated
 import typer
 
 from bayesmargin.cli.options import (
+    Cost,
     Data,
     Debug,
     Format,
     Identity,
     Json,
     Labels,
+    NumberOfChains,
     Quiet,
+    Seed,
     Separator,
+    Settings,
     Target,
 )
 from bayesmargin.models.registry import WORDS
@@ -30,12 +34,8 @@ def fit(
         str,
         typer.Option("--model", "-m", help=f"{', '.join(WORDS)}.", rich_help_panel=_MODEL),
     ] = "linear",
-    c: Annotated[
-        float | None, typer.Option("--C", help="Weight of the hinge.", rich_help_panel=_MODEL)
-    ] = None,
-    chains: Annotated[
-        int | None, typer.Option(help="Independent chains.", rich_help_panel=_MODEL)
-    ] = None,
+    c: Cost = None,
+    chains: NumberOfChains = None,
     draws: Annotated[
         int | None, typer.Option(help="Draws kept from each chain.", rich_help_panel=_MODEL)
     ] = None,
@@ -46,18 +46,8 @@ def fit(
     topics: Annotated[
         int | None, typer.Option(help="Number of topics (medlda).", rich_help_panel=_MODEL)
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Equal seeds give equal draws.", rich_help_panel=_MODEL)
-    ] = 0,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting of the estimator; values are JSON. Repeat it for more.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
+    seed: Seed = 0,
+    setting: Settings = None,
     target: Target = None,
     identity: Identity = None,
     drop: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-_READ, _SAY = "Reading", "Output"
+_READ, _SAY, _MODEL = "Reading", "Output", "Model"
 
 
 def _separator(given: str | None) -> str | None:
@@ -78,5 +78,21 @@ Labels = Annotated[
     Path | None,
     typer.Option(
         help="File of labels, one a line or .npy, for data without them.", rich_help_panel=_READ
+    ),
+]
+Cost = Annotated[
+    float | None, typer.Option("--C", help="Weight of the hinge.", rich_help_panel=_MODEL)
+]
+NumberOfChains = Annotated[
+    int | None, typer.Option(help="Independent chains.", rich_help_panel=_MODEL)
+]
+Seed = Annotated[int, typer.Option(help="Equal seeds give equal draws.", rich_help_panel=_MODEL)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting of the estimator; values are JSON. Repeat it for more.",
+        rich_help_panel=_MODEL,
     ),
 ]

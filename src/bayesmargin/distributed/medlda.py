@@ -37,7 +37,7 @@ from bayesmargin.models.medlda.parameters import check_parameters, resolve
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
 from bayesmargin.models.medlda.ssgrld import Chain
-from bayesmargin.models.medlda.tools import Crew
+from bayesmargin.models.medlda.tools import ToolPool
 from bayesmargin.models.medlda.training import Training
 from bayesmargin.saving.fingerprint import data_fingerprint
 
@@ -181,7 +181,7 @@ def sample_shares(
     return Sampled(generators, counts, totals, gradients)
 
 
-class ClusterCrew(Crew):
+class ClusterCrew(ToolPool):
     """Workers of a cluster that share the work of a minibatch; topics are moved by this process."""
 
     def __init__(self, cluster: Cluster, chain: Chain) -> None:
@@ -242,7 +242,7 @@ class FetchedLessons(Lessons):
 class ShardedTraining(Training):
     """A fit whose documents lie on a cluster."""
 
-    def _make_crew(self, learner: OnlineLearner) -> Crew:
+    def _make_crew(self, learner: OnlineLearner) -> ToolPool:
         return ClusterCrew(active_cluster(), learner.chain)
 
     def _lessons(self, documents: Any, plan: list[IntArray]) -> Lessons:

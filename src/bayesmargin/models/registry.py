@@ -60,6 +60,14 @@ class Model(NamedTuple):
 
 _MODELS, _SAVED = "bayesmargin.models", "bayesmargin.models.saved"
 _USUAL = {"C": "C", "chains": "n_chains", "draws": "n_draws", "n-jobs": "n_jobs"}
+_REGRESSION: dict[str, Any] = {
+    "report": "values",
+    "flags": {**_USUAL, "sampler": "sampler"},
+    "saved": f"{_SAVED}.regression",
+    "answers": "values",
+    "sparse": True,
+    "piecewise": True,
+}
 
 _ENTRIES = (
     Model(
@@ -94,13 +102,8 @@ _ENTRIES = (
         word="svr",
         summary="A linear support vector regression whose weights have a posterior distribution: "
         "values inside a tube cost nothing, and outliers do little.",
-        report="values",
-        flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.regression.settings:check_svr_settings",
-        saved=f"{_SAVED}.regression",
-        answers="values",
-        sparse=True,
-        piecewise=True,
+        **_REGRESSION,
     ),
     Model(
         name="BayesianQuantileRegressor",
@@ -108,13 +111,8 @@ _ENTRIES = (
         word="quantile",
         summary="A linear quantile regression whose weights have a posterior distribution: lines "
         "below which given shares of the values lie.",
-        report="values",
-        flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.regression.settings:check_quantile_settings",
-        saved=f"{_SAVED}.regression",
-        answers="values",
-        sparse=True,
-        piecewise=True,
+        **_REGRESSION,
     ),
     Model(
         name="MedLDAClassifier",

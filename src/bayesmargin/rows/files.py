@@ -51,7 +51,7 @@ class FileRows(ABC):
     memory: int
     ahead: int = 1
     """Pieces that are read in advance."""
-    kept: "Kept | None" = None
+    kept: "KeptRows | None" = None
     """Rows chosen at random, picked up by the next pass over the file."""
     checked: bool = False
     """Whether a pass has seen that no value is too large to compute with."""
@@ -109,7 +109,7 @@ class FileRows(ABC):
 
         Fetching scattered rows later would take a pass of its own.
         """
-        self.kept = Kept(_at_random(self.shape[0], count, rng))
+        self.kept = KeptRows(_at_random(self.shape[0], count, rng))
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[IntArray, Any]:
         """Indices and matrix of some rows chosen at random, out of those kept if they suffice."""
@@ -155,7 +155,7 @@ class FileRows(ABC):
                 raise DataError(f"{self.path} holds no {what}: at least one is needed")
 
 
-class Kept:
+class KeptRows:
     """Some rows of a file, in order, picked up while all of them go by."""
 
     def __init__(self, index: IntArray) -> None:

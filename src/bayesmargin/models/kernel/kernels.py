@@ -172,7 +172,7 @@ class Precomputed(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Given(Kernel):
+class PrecomputedKernel(Kernel):
     """A function of two matrices of rows that returns the matrix of the kernel."""
 
     function: Callable[[FloatArray, FloatArray], Any]
@@ -217,7 +217,7 @@ def kernel_of(kernel: Any) -> Kernel:
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
     if callable(kernel):
-        return Given(kernel)
+        return PrecomputedKernel(kernel)
     names = ", ".join(map(repr, KERNELS))
     hint = ""
     if isinstance(kernel, str) and kernel == "sigmoid":

@@ -10,7 +10,7 @@ from bayesmargin.models.medlda.documents import Documents
 from bayesmargin.models.medlda.learners import Learner
 from bayesmargin.models.medlda.pace import one_pass
 from bayesmargin.models.medlda.parameters import MIN_STEPS
-from bayesmargin.models.medlda.tools import Crew, Minibatch
+from bayesmargin.models.medlda.tools import Minibatch, ToolPool
 
 Rows = IntArray | slice
 
@@ -42,7 +42,7 @@ class Lessons:
         return self.documents, slice(None), self.plan[step]
 
     def reader(
-        self, learner: Learner, signs: IntArray, crew: Callable[[Learner], Crew | None]
+        self, learner: Learner, signs: IntArray, crew: Callable[[Learner], ToolPool | None]
     ) -> Callable[[int], Minibatch]:
         """What gives one learner, with signs of its own, its minibatches."""
 

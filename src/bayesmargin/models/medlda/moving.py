@@ -8,7 +8,7 @@ from bayesmargin.foundation.threads import N_SHARES, cut
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.medlda.flow import absorb, catch_up, clear_counts
 from bayesmargin.models.medlda.settings import Settings
-from bayesmargin.models.medlda.tools import Aids, Crew, Tool
+from bayesmargin.models.medlda.tools import Aids, Tool, ToolPool
 from bayesmargin.models.medlda.topics import step_sgrld
 
 
@@ -49,7 +49,7 @@ class MovingTopics:
         sums = self.deviation + self.settings.n_words * self.settings.beta
         return np.maximum(sums, self.settings.beta)
 
-    def _catch_up(self, words: IntArray, crew: Crew) -> None:
+    def _catch_up(self, words: IntArray, crew: ToolPool) -> None:
         """Bring these words to the present."""
         settings, shares = self.settings, cut(len(words))
         change = np.zeros((N_SHARES, self.topics.shape[1]))
@@ -71,13 +71,13 @@ class MovingTopics:
         crew.run(move, range(N_SHARES))
         self.deviation = self.deviation + change.sum(axis=0)
 
-    def current_topics(self, crew: Crew) -> FloatArray:
+    def current_topics(self, crew: ToolPool) -> FloatArray:
         """The topics at the present time, every word up to date."""
         self._catch_up(np.arange(self.settings.n_words, dtype=np.int32), crew)
         return self.topics
 
     def _step_some(
-        self, words: IntArray, counts: IntArray, inflation: float, share: float, crew: Crew
+        self, words: IntArray, counts: IntArray, inflation: float, share: float, crew: ToolPool
     ) -> None:
         """The exact flow, which renews this share: words of the minibatch move, others stay behind.
 
@@ -117,7 +117,7 @@ class MovingTopics:
         totals: FloatArray,
         inflation: float,
         share: float,
-        crew: Crew,
+        crew: ToolPool,
     ) -> None:
         r"""Langevin steps, whose drift reaches all words, and which renew this share.
 

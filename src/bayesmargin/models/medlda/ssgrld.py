@@ -30,7 +30,7 @@ from bayesmargin.models.medlda.moving import MovingTopics
 from bayesmargin.models.medlda.pace import part_of_minibatch
 from bayesmargin.models.medlda.posterior import inverse_sums
 from bayesmargin.models.medlda.settings import Settings
-from bayesmargin.models.medlda.tools import Aids, Crew, Minibatch, Tool
+from bayesmargin.models.medlda.tools import Aids, Minibatch, Tool, ToolPool
 from bayesmargin.models.medlda.weights import (
     LangevinMover,
     ThermostatMover,
@@ -140,7 +140,7 @@ class Chain(MovingTopics):
         return self.minibatch
 
     @property
-    def crew(self) -> Crew:
+    def crew(self) -> ToolPool:
         """Threads of the present minibatch."""
         assert self._present.crew is not None
         return self._present.crew
@@ -177,7 +177,12 @@ class Chain(MovingTopics):
         return np.sort(aids.found[:n_found])
 
     def _sample(
-        self, documents: Documents, signs: IntArray, chosen: IntArray, coef: FloatArray, crew: Crew
+        self,
+        documents: Documents,
+        signs: IntArray,
+        chosen: IntArray,
+        coef: FloatArray,
+        crew: ToolPool,
     ) -> tuple[FloatArray, FloatArray]:
         """Sampled documents: summed subgradients (L, K) and topic totals (P,)."""
         if crew.elsewhere is not None:
@@ -217,7 +222,7 @@ class Chain(MovingTopics):
         return gradients.sum(axis=0)[:, : settings.n_topics], totals.sum(axis=0)
 
     def _gather(
-        self, words: IntArray, factor: float, crew: Crew, expected: ExpectedTopics | None
+        self, words: IntArray, factor: float, crew: ToolPool, expected: ExpectedTopics | None
     ) -> IntArray:
         """The counts of all threads in one array; times ``factor`` they enter ``expected``."""
         shares = cut(len(words))

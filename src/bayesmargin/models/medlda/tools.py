@@ -37,7 +37,7 @@ class Tool:
         return self._workspace
 
 
-class Crew(ThreadPool):
+class ToolPool(ThreadPool):
     """Threads of a minibatch, each with a :class:`Tool`."""
 
     elsewhere: Callable[..., tuple[Any, Any]] | None = None
@@ -51,5 +51,5 @@ class Minibatch(NamedTuple):
     signs: IntArray
     chosen: IntArray
     total: float
-    crew: Crew | None = None  #: threads, where the work is cut into parts
+    crew: ToolPool | None = None  #: threads, where the work is cut into parts
     expected: ExpectedTopics | None = None  #: where their counts are averaged, too

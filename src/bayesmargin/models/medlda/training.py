@@ -28,7 +28,7 @@ from bayesmargin.models.medlda.prediction import infer
 from bayesmargin.models.medlda.showing import describe, watched_documents
 from bayesmargin.models.medlda.sorted_streams import warn_if_sorted
 from bayesmargin.models.medlda.sparing import spare_last
-from bayesmargin.models.medlda.tools import Crew, Minibatch
+from bayesmargin.models.medlda.tools import Minibatch, ToolPool
 from bayesmargin.running.checkpoint import Checkpoint, NoCheckpoint
 from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import Interruptible
@@ -70,7 +70,7 @@ class Training:
         self.seed = int(seeds.integers(2**62))
         self.learners: list[Learner] = []
         self.held_out: tuple[Documents, IntArray] | None = None
-        self._crew: Crew | None = None
+        self._crew: ToolPool | None = None
 
     def start(self, model: Any, documents: Documents, signs: IntArray) -> None:
         """Make the learners."""
@@ -178,7 +178,7 @@ class Training:
             crew = self.crew(learner)
             learner.learn(Minibatch(documents, part, chosen, total, crew, expected))
 
-    def crew(self, learner: Learner) -> Crew | None:
+    def crew(self, learner: Learner) -> ToolPool | None:
         """Threads with count buffers for those who need them, made when they first do.
 
         Learners take turns, and leave the buffers, words times topics each, empty.
@@ -187,8 +187,8 @@ class Training:
             self._crew = self._make_crew(learner)
         return self._crew
 
-    def _make_crew(self, learner: OnlineLearner) -> Crew:
-        return Crew(self.n_threads, learner.chain.make_tool)
+    def _make_crew(self, learner: OnlineLearner) -> ToolPool:
+        return ToolPool(self.n_threads, learner.chain.make_tool)
 
     def _meet(self, documents: Documents, chosen: IntArray) -> None:
         """Note the words of the chosen documents as known."""

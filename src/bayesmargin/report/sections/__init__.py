@@ -34,25 +34,29 @@ class Section(NamedTuple):
     write: Callable[[Context], Markup | None]
 
 
-SECTIONS = (
+_OF_ANY = (
     Section("fitted", "Fit", "What was fitted", overview.write),
     Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
+)
+_WEIGHTS = Section("weights", "Weights", "The strongest weights", weights.write)
+
+SECTIONS = (
+    *_OF_ANY,
     Section("accuracy", "Accuracy", "Accuracy", accuracy.write),
     Section("probabilities", "Probabilities", "Are the probabilities honest?", reliability.write),
     Section("answering", "No answer", "What leaving doubtful rows out gains", answering.write),
     Section("confusion", "Confusions", "What is taken for what", confusion.write),
     Section("cases", "Cases", "Certain, doubtful and surprising cases", cases.write),
-    Section("weights", "Weights", "The strongest weights", weights.write),
+    _WEIGHTS,
     Section("topics", "Topics", "Topics", topics.write),
     Section("components", "Components", "Components", components.write),
     Section("regions", "Regions", "Decision regions", regions.write),
 )
 
 VALUE_SECTIONS = (  # of a regression
-    Section("fitted", "Fit", "What was fitted", overview.write),
-    Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
+    *_OF_ANY,
     Section("errors", "Errors", "How far predictions are off", values.write),
     Section("intervals", "Intervals", "Do intervals hold what they promise?", values.intervals),
     Section("cases", "Cases", "Rows far off, and rows that are hard to tell", values.cases),
-    Section("weights", "Weights", "The strongest weights", weights.write),
+    _WEIGHTS,
 )
