@@ -10,13 +10,14 @@ import jax
 import numpy as np
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.engines import samplers
+from bayesmargin.engines import loading, samplers
 from bayesmargin.engines.samplers import ArraySampler
 from bayesmargin.posterior import Posterior
 from bayesmargin.samplers import SSGNHT, SubgradientHMC
 from laws import apart, contrasts
 
 MOST_BYTES = 2e9
+TILES = 64  # in which the law of batches is looked at
 BATCH = 16_000  # rows of a step for which they travel
 
 
@@ -34,21 +35,32 @@ def fitted(data: Any, **settings: Any) -> tuple[BayesianLinearSVC, float]:
 
 
 def law(data: Any, n_draws: int) -> dict[str, Any]:
-    """Means and variances of all weights against exact HMC, in standard deviations."""
+    """Means and variances of all weights against exact HMC, in standard deviations.
+
+    So few rows are one tile, all of which every gradient reads; once they are cut into many.
+    """
     kinds = {
         "hmc": ArraySampler(SubgradientHMC()),
         "float32": ArraySampler(SSGNHT()),
         "bfloat16": ArraySampler(SSGNHT(), "bfloat16"),
+        "batches": ArraySampler(SSGNHT()),
     }
+    few = 4 * len(data[0]) * (int(data[1].max()) + 1) // TILES
     truth, facts, met = None, {}, True
     for name, sampler in kinds.items():
-        model, took = fitted(data, sampler=sampler, n_draws=n_draws)
+        room = dict.fromkeys(loading.SCORES, few) if name == "batches" else {}
+        with mock.patch.dict(loading.SCORES, room):
+            model, took = fitted(data, sampler=sampler, n_draws=n_draws)
         facts[f"{name}_seconds"], facts[f"{name}_ess"] = took, model.diagnostics_.min_bulk_ess
+        facts[f"{name}_batch"] = model.posterior_.attrs["batch_size"]
+        facts[f"{name}_noise"] = model.posterior_.attrs["gradient_noise"]
+        facts[f"{name}_bias"] = model.diagnostics_.bias
         if truth is None:
             truth = contrasts(model)
             continue
         found = apart(truth, contrasts(model))
         facts[f"{name}_mean_beyond_error"], facts[f"{name}_variance"] = found[0], found[2]
+        facts[f"{name}_variance_error"] = found.doubt
         met = met and found.met
     return {"met": met, **facts}
 
