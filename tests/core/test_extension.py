@@ -119,21 +119,44 @@ def test_a_smaller_step_comes_with_its_own_spacing_and_takes_no_extension():
     assert watched.positions.shape == (4, 400, 1)
 
 
-def test_where_every_row_can_be_read_no_step_is_halved():
-    class Steadier(Remedies):
+def test_steps_found_too_long_are_halved_as_often_as_needed_at_once():
+    class Again(Remedies):
         can_restart = True
+
+        def smaller(self):
+            return with_thin(2 * thin.pop())
+
+    def with_thin(spacing):
+        thin.append(spacing)
+        return Ensemble(Chains([]), Plan(thin=spacing, warmup=20, adaptive=True), remedies=Again())
+
+    thin = []
+    with progress_for(False) as progress:
+        supervisor = Supervisor(None, 400, 1, progress, Journal(), None, max_restarts=1)
+        assert supervisor.shorter(with_thin(1), "kicks", 3.3).plan.thin == 4
+        assert supervisor.restarts == 2
+        assert supervisor.shorter(with_thin(1), "kicks", 3.3) is None  # the exact sampler is due
+        cheap = Supervisor(None, 400, 1, progress, Journal(), None, max_restarts=0)
+        assert cheap.shorter(with_thin(1), "kicks", 1.1) is None
+
+
+def test_where_half_the_step_does_not_help_every_row_is_read():
+    class Again(Remedies):
+        can_restart = True
+
+        def smaller(self):
+            chains = Chains(Stumbling(seed, memory=0.5) for seed in range(4))
+            return Ensemble(chains, Plan(thin=1, warmup=20, adaptive=True), remedies=self)
 
         def steadier(self):
             chains = Chains(Walker(seed, memory=0.5) for seed in range(4))
             return Ensemble(chains, Plan(thin=2, warmup=20, adaptive=True))
 
-    chains = Chains(Stumbling(seed, memory=0.5) for seed in range(4))
-    stumbling = Ensemble(chains, Plan(thin=1, warmup=20, adaptive=True), remedies=Steadier())
     with progress_for(False) as progress:
-        supervisor = Supervisor(None, 400, 1, progress, Journal(), None)
-        ensemble, _, _ = supervisor.sample(supervisor.warm_up(stumbling))
-    assert supervisor.restarts == 0
-    assert supervisor.notes == ["every row read (a chain diverged)"]
+        supervisor = Supervisor(None, 400, 1, progress, Journal(), None, max_restarts=1)
+        ensemble, _, _ = supervisor.sample(supervisor.warm_up(Again().smaller()))
+    reasons = [note.split(" (")[0] for note in supervisor.notes]
+    assert reasons == ["step halved", "every row read"]
     assert ensemble.info["thin"] == 2
 
 

@@ -113,12 +113,12 @@ def in_turns(
     The noise of reading them so, as the anchor predicts it, stays below :data:`STILL`, and none of
     them kicks a momentum by more than half of :data:`LARGEST_KICK`. Their order is random.
     """
-    order = whole.index[np.argsort(np.abs(distance[whole.index]), kind="stable")]
+    kicks = turns * step * reach[whole.index]
+    far = np.where(kicks > 0.5 * LARGEST_KICK, 0.0, np.abs(distance[whole.index]))
+    order = whole.index[np.argsort(far, kind="stable")]
     changes = ndtr(-np.abs(distance[order])) * reach[order] ** 2
     noise = (turns - 1) * np.cumsum(changes[::-1])[::-1] / n_coordinates
-    kicks = turns * step * np.maximum.accumulate(reach[order][::-1])[::-1]
-    loud = np.flatnonzero((noise > STILL) | (kicks > 0.5 * LARGEST_KICK))
-    near = int(loud[-1]) + 1 if loud.size else 0
+    near = max(int(np.sum(far == 0.0)), int(np.sum(noise > STILL)))
     if order.size - near < turns:
         near = order.size
     mixed = np.concatenate([order[:near], rng.permutation(order[near:])])

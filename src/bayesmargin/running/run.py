@@ -49,30 +49,36 @@ def _attempt(
     """Sample and check; None when the draws are poor and the ensemble has a fallback."""
     fallback = ensemble.remedies.fallback
     supervisor.begin(ensemble)
-    try:
-        ensemble, watched, trace = supervisor.sample(supervisor.warm_up(ensemble))
-    except DivergenceError as error:
-        if fallback is None:
-            raise
-        supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
-        return None
-    problem, view = supervisor.problem, ensemble.view
-    noise, stein = ensemble.account.check(problem, view, watched.positions, rng)
-    may_hand_over = fallback is not None and not supervisor.interrupted
-    step = float(ensemble.info["step"]) if may_hand_over else 0.0
-    kick = step * np.sqrt(stein.force)
-    largest = LARGEST_KICK if noise > 0.0 else LARGEST_EXACT_KICK
-    # A handful of draws says nothing of a bias; what it lacks is not asked for either.
-    poor = (watched.enough and biased(stein)) or lacking(watched) or kick > largest
-    cheap = exact_is_cheap(ensemble)
-    if may_hand_over and (poor or lopsided(watched, step, noise, cheap)):
+    while True:
+        try:
+            ensemble, watched, trace = supervisor.sample(supervisor.warm_up(ensemble))
+        except DivergenceError as error:
+            if fallback is None:
+                raise
+            supervisor.notes.append(f"handed over to the exact sampler ({error.args[0]})")
+            return None
+        problem, view = supervisor.problem, ensemble.view
+        noise, stein = ensemble.account.check(problem, view, watched.positions, rng)
+        may_hand_over = fallback is not None and not supervisor.interrupted
+        step = float(ensemble.info["step"]) if may_hand_over else 0.0
+        kick = step * np.sqrt(stein.force)
+        largest = LARGEST_KICK if noise > 0.0 else LARGEST_EXACT_KICK
+        # A handful of draws says nothing of a bias; what it lacks is not asked for either.
+        poor = (watched.enough and biased(stein)) or lacking(watched) or kick > largest
+        cheap = exact_is_cheap(ensemble)
+        if not may_hand_over or not (poor or lopsided(watched, step, noise, cheap)):
+            return ensemble, watched, trace, noise, stein
         found = (
             f"bias {stein.bias:+.2f}, in one direction {stein.worst:+.2f}, kicks {kick:.2f}, "
             f"skewness {watched.skewness:.1f}"
         )
-        supervisor.notes.append(f"handed over to the exact sampler ({found})")
-        return None
-    return ensemble, watched, trace, noise, stein
+        shorter = None
+        if kick > largest and not (lacking(watched) or lopsided(watched, 0.0, 0.0, False)):
+            shorter = supervisor.shorter(ensemble, found, kick / largest)
+        if shorter is None:
+            supervisor.notes.append(f"handed over to the exact sampler ({found})")
+            return None
+        ensemble = shorter
 
 
 def sample(

@@ -1,9 +1,9 @@
 """One run of all chains, and what its own diagnostics make of it on the way.
 
-Where a step diverges, overheats the thermostat or throws a chain off, every row is read instead, if
-that can be; else it is halved, unless an exact sampler that costs little stands ready. An anchor
-that the warm-up contradicts is replaced by one estimated from the warm-up; chains that disagree, or
-hold too few effective draws, go on for longer.
+A step that diverges, overheats the thermostat or throws a chain off is halved, unless an exact
+sampler that costs little stands ready; where that does not help, every row is read. An anchor that
+the warm-up contradicts is replaced by one estimated from the warm-up; chains that disagree, or hold
+too few effective draws, go on for longer.
 """
 
 import time
@@ -30,6 +30,7 @@ from bayesmargin.targets.problem import Problem
 
 LONGEST_WARMUP = 200_000  # iterations of a warm-up that passes without a remark
 MAX_RESTARTS = 6  # halvings of the step; one when there is a fallback, none when that is cheap
+MORE_RESTARTS = 2  # of exact gradients in the place of batches
 MAX_EXTENSIONS = 4  # doublings of the length; one when there is a fallback
 SECOND_LOOK = 4  # times the warm-up that is added where chance may have shifted the thermostat
 CHEAP = 1e5  # products of a gradient of all rows with which HMC takes a second or two
@@ -183,12 +184,14 @@ class Supervisor:
         return None
 
     def _smaller_step(self, ensemble: Ensemble, reason: str) -> Ensemble:
-        steadier = ensemble.remedies.steadier() if self.max_restarts > 0 else None
-        if steadier is not None:
-            self.notes.append(f"every row read ({reason})")
-            self.max_extensions += steadier.plan.closer - ensemble.plan.closer
-            return steadier
         self.restarts += 1
+        if self.restarts > self.max_restarts > 0:
+            steadier = ensemble.remedies.steadier()
+            if steadier is not None:
+                self.notes.append(f"every row read ({reason})")
+                self.max_extensions += steadier.plan.closer - ensemble.plan.closer
+                self.max_restarts += MORE_RESTARTS
+                return steadier
         if self.may_hand_over and self.restarts > self.max_restarts:
             raise DivergenceError(reason)
         if self.restarts > self.max_restarts or not ensemble.remedies.can_restart:
@@ -198,6 +201,21 @@ class Supervisor:
             )
         self.notes.append(f"step halved ({reason})")
         return ensemble.remedies.smaller()
+
+    def shorter(self, ensemble: Ensemble, reason: str, times: float) -> Ensemble | None:
+        """Chains for a finished run whose steps were so many times too long, if it is worth that.
+
+        It is not where the exact sampler costs little, or takes no more than steps so short.
+        """
+        halvings = max(1, int(np.ceil(np.log2(times))))
+        most = self.max_restarts + MORE_RESTARTS
+        if self.max_restarts == 0 or self.restarts + halvings > most or not may_shrink(ensemble):
+            return None
+        for _ in range(halvings):
+            ensemble = ensemble.remedies.smaller()
+        self.restarts += halvings
+        self.notes.append(f"step halved {halvings} times ({reason})")
+        return ensemble
 
     def sample(self, ensemble: Ensemble) -> tuple[Ensemble, Watched, FloatArray]:
         """Make the draws; go on for longer while they do not suffice.
