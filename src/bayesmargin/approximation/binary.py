@@ -26,9 +26,11 @@ from bayesmargin.rows.source import DenseSource
 from bayesmargin.targets.problem import Problem
 
 CERTAIN = 8.5  # standard deviations beyond which a row's state is not in doubt (Phi < 1e-16)
+FLAT = 6.5  # standard deviations beyond which a row bends the energy by next to nothing,
+MANY = 0.8  # and share of rows nearer than that from which none is left out
 HUGE = 1e7  # root mean square of a column beyond which unit weights are no start
 PARTS = (5_000, 15_000, 50_000, 200_000)  # rows on which larger problems are solved first
-LARGER = 3  # times as many rows that a problem has at least
+LARGER = 3  # times as many rows that a problem has at least, and the next part
 
 
 class SlackMoments:
@@ -83,7 +85,11 @@ def expected_hinges(problem: Problem, anchor: GaussianAnchor) -> Energy:
         share[near] = active
         value += float(cost @ (centre * share)) + float(cost[near] @ (deviation * density))
         block_sum(values, problem.forces(span, share), gradient)
-        chosen *= np.sqrt(cost[near] * density / deviation)[:, None].astype(chosen.dtype)
+        weight = cost[near] * density / deviation
+        bent = np.flatnonzero(np.abs(ratio) < FLAT)
+        if bent.size < MANY * near.size:
+            chosen, weight = chosen[bent], weight[bent]
+        chosen *= np.sqrt(weight)[:, None].astype(chosen.dtype)
         hessian += chosen.T @ chosen
     hessian /= np.multiply.outer(moments.scale, moments.scale)
     return value + float(problem.tilt @ anchor.mean), gradient, hessian
@@ -122,7 +128,9 @@ def part_sizes(n_rows: int, n_columns: int, memory: float = np.inf) -> list[int]
     The largest, in single precision, takes no more than ``memory`` bytes.
     """
     sizes = sorted({max(size, 20 * n_columns) for size in PARTS})
-    return [size for size in sizes if LARGER * size <= n_rows and 4 * size * n_columns <= memory]
+    sizes = [size for size in sizes if LARGER * size <= n_rows and 4 * size * n_columns <= memory]
+    larger = [*sizes[1:], n_rows]
+    return [size for size, after in zip(sizes, larger, strict=True) if LARGER * size <= after]
 
 
 def _on_rows(

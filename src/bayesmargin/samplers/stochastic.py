@@ -62,7 +62,7 @@ STEADIER = 40  # the same where chains have been too hot, or thrown off, with ba
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
 MORE = 2  # doublings of the spacing after that beyond what batches may have,
-LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) of several classes whose rows are all read,
+LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) where rows are all read: starts are dear,
 SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
 
@@ -221,7 +221,7 @@ class StochasticSampler(StochasticSettings):
                 adaptive=self.thin is None and self.burn_in is None,
                 step_is_given=self.step is not None,
                 closer=closer,
-                tolerance=LOOSE if several else Plan.tolerance,
+                tolerance=LOOSE if whole else Plan.tolerance,
                 slow=2 * batch_size > prepared.n_rows_used
                 and step * DEARER * (TRAJECTORY + kinks.get("kinks_crossed", np.inf)) < 1.0,
             ),
