@@ -1,6 +1,6 @@
 """Chains that read every row together, in long steps, beside exact Hamiltonian Monte Carlo.
 
-    python benchmarks/side_by_side.py [CASE ...] [--diffusions A ...] [--full-limit WEIGHTS]
+    python benchmarks/side_by_side.py [CASE ...] [--fewer N] [--diffusions A ...] [--full-limit N]
 
 Rows are IJCNN1 through ``Nystroem(gamma=2)`` times ten, indicators with a rare class, and clouds of
 unit variance in several classes. Means and variances of the weights, whitened by the anchor, and
@@ -73,10 +73,10 @@ def figures(problem: Problem, weights: np.ndarray, anchor) -> tuple:
     return mean, spread, effective_sample_size(flat), squares
 
 
-def compared(case: str, shrink: int, diffusions: list[float]) -> tuple[list, list]:
+def compared(case: str, shrink: int, fewer: int, diffusions: list[float]) -> tuple[list, list]:
     """Rows of the table and the bounds of a case."""
     problem = problem_of(case, shrink)
-    n_draws = CASES[case][3] // shrink
+    n_draws = CASES[case][3] // (shrink * fewer)
     anchor = fit_anchor(problem, spawn_generators(2, 1)[0])
 
     def run(sampler, times: int) -> tuple:
@@ -139,6 +139,7 @@ def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     parser.add_argument("--shrink", type=int, default=1, help="a part of rows and draws; not kept")
+    parser.add_argument("--fewer", type=int, default=1, help="a part of the draws; is kept")
     parser.add_argument("--diffusions", nargs="+", type=float, default=[1.0])
     parser.add_argument("--full-limit", type=int, help="weights with one covariance, at most")
     options = parser.parse_args()
@@ -148,7 +149,7 @@ def main() -> None:
     header = ["case", "sampler", "step", "all rows", "iterations", "ess", "processor", "means off"]
     header += ["worst", "in errors", "variance ratio", "uneven"]
     for case in options.cases:
-        rows, bounds = compared(case, options.shrink, options.diffusions)
+        rows, bounds = compared(case, options.shrink, options.fewer, options.diffusions)
         if options.shrink > 1:
             print_table(header, rows)
         else:

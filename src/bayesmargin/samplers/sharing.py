@@ -87,9 +87,9 @@ class SharedChain(Chain):
         made = len(self.draws)
         for _ in range(n_draws):
             super().run(1, thin)
-            self.draws[-1] = self.blocks.contrasts(self.draws[-1])
             redraw_shared(self)
-        self.draws[made:] = [np.concatenate(self.draws[made:])]
+        positions = np.concatenate(self.draws[made:])
+        self.draws[made:] = [self.blocks.contrasts(positions)]
         self.trace[made:] = [np.concatenate(self.trace[made:])]
 
 
