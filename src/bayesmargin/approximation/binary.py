@@ -129,7 +129,7 @@ def part_sizes(n_rows: int, n_columns: int, memory: float = np.inf) -> list[int]
     """
     sizes = sorted({max(size, 20 * n_columns) for size in PARTS})
     sizes = [size for size in sizes if LARGER * size <= n_rows and 4 * size * n_columns <= memory]
-    larger = [*sizes[1:], n_rows]
+    larger = [*sizes, n_rows][1:]
     return [size for size, after in zip(sizes, larger, strict=True) if LARGER * size <= after]
 
 
