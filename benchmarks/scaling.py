@@ -112,8 +112,12 @@ def profiled(file: Path, n_jobs: int) -> None:
     X, y, _ = pickle.loads(file.read_bytes())
     BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1).fit(X[:COMPILED], y[:COMPILED])
     watch = cProfile.Profile(time.process_time)
-    model = watch.runcall(BayesianLinearSVC(n_jobs=n_jobs, random_state=0).fit, X, y)
-    print(model.diagnostics_, model.posterior_.attrs, sep="\n")
+    model = BayesianLinearSVC(n_jobs=n_jobs, random_state=0)
+    try:
+        watch.runcall(model.fit, X, y)
+        print(model.diagnostics_, model.posterior_.attrs, sep="\n")
+    except KeyboardInterrupt:
+        print("stopped")
     told = pstats.Stats(watch, stream=sys.stdout)
     told.sort_stats("tottime").print_stats(30)
     told.sort_stats("cumtime").print_stats("bayesmargin", 60)
