@@ -58,6 +58,7 @@ TRAJECTORY = 12  # passes that a trajectory which crosses kinks needs besides on
 COSTLY = 1 << 18  # numbers in the rows of a batch from which on other ways are looked at
 CHEAPER = 3  # times the rows of a batch that a step with exact gradients may read
 CHEAPER_CLASSES = 8  # the same where products of matrices make the scores of several classes
+LONG, CHEAPER_LONG = 256, 24  # the same for rows of so many columns, where products are nearly all
 STEADIER = 40  # the same where chains have been too hot, or thrown off, with batches
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 22  # products of a step of one chain beyond which every step makes a draw at first,
@@ -161,7 +162,8 @@ class StochasticSampler(StochasticSettings):
         if taken * n_columns * problem.n_blocks < COSTLY and not steady:
             return None
         whole = without_idle_rows(screening, states.distance)
-        cheaper = CHEAPER if problem.is_binary else CHEAPER_CLASSES
+        several = CHEAPER_LONG if n_columns >= LONG else CHEAPER_CLASSES
+        cheaper = CHEAPER if problem.is_binary else several
         cheaper = STEADIER if steady else cheaper
         return whole if whole.index.size <= cheaper * taken else None
 
