@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bayesmargin.models.infinite_svc.classifier import InfiniteSVC
     from bayesmargin.models.kernel.classifier import BayesianSVC
     from bayesmargin.models.linear.classifier import BayesianLinearSVC
+    from bayesmargin.models.links.estimator import MaxMarginLinks
     from bayesmargin.models.medlda.classifier import MedLDAClassifier
     from bayesmargin.models.ratings.factorization import MaxMarginFactorization
     from bayesmargin.models.regression.quantiles import BayesianQuantileRegressor
@@ -37,6 +38,7 @@ __all__ = [
     "DPMNLClassifier",
     "InfiniteSVC",
     "MaxMarginFactorization",
+    "MaxMarginLinks",
     "MaxMarginVoting",
     "MedLDAClassifier",
     "__version__",

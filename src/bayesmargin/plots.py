@@ -242,3 +242,39 @@ def plot_profile(profile: Any, path: str | Path | None = None) -> Any:
     if path is not None:
         figure.savefig(path, dpi=150)
     return panels
+
+
+def plot_links(model: Any, relation: Any = None, path: str | Path | None = None) -> Any:
+    """Probabilities of links between all entities, those of like features beside each other.
+
+    Parameters
+    ----------
+    model : MaxMarginLinks
+        Fitted.
+    relation : name, optional
+        Which one; may be left out where there is one.
+    path : str or path, optional
+        Where to save the picture.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin import MaxMarginLinks
+    >>> from bayesmargin.plots import plot_links
+    >>> links = np.kron(np.eye(2), np.ones((4, 4)))
+    >>> model = MaxMarginLinks(n_sweeps=10, n_chains=1, random_state=0).fit(links)
+    >>> plot_links(model).get_xlabel()
+    'entities, by their features'
+    """
+    chance, order = model.probability_matrix(relation), model.order()
+    axes = _new_axes(4.6, 4.0)
+    shown = axes.imshow(
+        chance[np.ix_(order, order)], cmap="magma_r", vmin=0.0, vmax=1.0, interpolation="nearest"
+    )
+    axes.set(xticks=[], yticks=[], xlabel="entities, by their features", ylabel="the same")
+    axes.figure.colorbar(shown, ax=axes, label="probability of a link", shrink=0.85)
+    return _finish(axes, path)

@@ -173,6 +173,18 @@ _ENTRIES = (
         saved=f"{_SAVED}.ratings",
         answers="items",
     ),
+    Model(
+        name="MaxMarginLinks",
+        module=f"{_MODELS}.links.estimator",
+        word="links",
+        summary="Links between entities, symmetric or directed, of one or several relations, by "
+        "binary features that nobody has seen; the data choose how many there are.",
+        report="none",
+        flags={**_USUAL, "sampler": "sampler"},
+        checks=f"{_MODELS}.links.settings:check_settings",
+        saved=f"{_SAVED}.links",
+        answers="items",
+    ),
 )
 
 MODELS: dict[str, Model] = {model.name: model for model in _ENTRIES}

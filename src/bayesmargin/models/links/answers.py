@@ -1,0 +1,112 @@
+r"""From draws of features and weights to probabilities of links.
+
+A score has a posterior with mean :math:`m` and variance :math:`v`. The probability of a link is
+
+.. math:: \sigma\!\left(\frac{a m + b}{\sqrt{1 + \tfrac\pi8 a^2 v}}\right),
+
+MacKay's mean of :math:`\sigma(a f + b)` over a normal law. Slope and offset are learned from pairs
+that some further chains are not shown: the model bends its features to the pairs that it sees, and
+is not as sure of others. (Leaving a pair out by computation does not do: a law of its score that is
+close to normal forgets that the features would have been other ones.)
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+
+from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
+from bayesmargin.models.links.model import Draw
+from bayesmargin.models.links.pairs import Asked
+
+PIECE = 1 << 20  # pairs whose scores are made at once
+
+
+class Chances(NamedTuple):
+    """The map from scores to probabilities: log odds of a known score are ``slope f + offset``."""
+
+    slope: float
+    offset: float
+
+    def apply(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Probabilities of links, from mean and variance of their scores."""
+        found: FloatArray = expit(_log_odds(self.slope, self.offset, mean, variance))
+        return found
+
+
+def _log_odds(slope: float, offset: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
+    return (slope * mean + offset) / np.sqrt(1.0 + np.pi / 8.0 * slope**2 * variance)
+
+
+def fit_chances(
+    mean: FloatArray, variance: FloatArray, linked: BoolArray, weight: FloatArray, margin: float
+) -> Chances:
+    """The map under which links and their absence are most probable, with a weak prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.links.answers import fit_chances
+    >>> score, linked = np.repeat([-1.0, 1.0], 500), np.arange(1000) % 10 < np.repeat([1, 8], 500)
+    >>> map_of = fit_chances(score, np.zeros(1000), linked, np.ones(1000), 1.0)
+    >>> map_of.apply(np.array([-1.0, 1.0]), np.zeros(2)).round(2)
+    array([0.1, 0.8])
+    """
+    sign = np.where(linked, 1.0, -1.0)
+
+    def loss(found: FloatArray) -> float:
+        odds = _log_odds(np.exp(found[0]) / margin, found[1], mean, variance)
+        doubt = 0.5 * found[0] ** 2 + 0.5 * (found[1] / 10.0) ** 2
+        return float(doubt - weight @ log_expit(sign * odds))
+
+    runs = [minimize(loss, np.array([start, -1.0]), method="L-BFGS-B") for start in (0.0, 1.5)]
+    found = min(runs, key=lambda run: run.fun).x
+    return Chances(float(np.exp(found[0]) / margin), float(found[1]))
+
+
+def scores_of(draw: Draw, asked: tuple[IntArray, ...]) -> FloatArray:
+    """Scores of pairs (source, target, relation) under a draw."""
+    source, target, relation = asked
+    held = draw.held.astype(float)
+    found = np.empty(len(source))
+    for r in range(len(draw.intercept)):
+        own = np.flatnonzero(relation == r)
+        there = held @ draw.weights[r]
+        found[own] = np.einsum("ij,ij->i", there[source[own]], held[target[own]])
+    return found + draw.intercept[relation]
+
+
+def moments_of(draws: Iterable[Draw], asked: tuple[IntArray, ...]) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of the scores of pairs over draws."""
+    number, mean, square = 0, np.zeros(len(asked[0])), np.zeros(len(asked[0]))
+    for draw in draws:
+        number += 1
+        away = scores_of(draw, asked) - mean
+        mean += away / number
+        square += away**2 * ((number - 1) / number)
+    return mean, square / number
+
+
+def chances_of(draws: Any, hidden: Asked, margin: float) -> Chances:
+    """The map of a fit, from pairs that the chains of these draws were not shown."""
+    moments = moments_of(draws, (hidden.source, hidden.target, hidden.relation))
+    return fit_chances(*moments, hidden.linked > 0, hidden.weight, margin)
+
+
+def order_of(held: IntArray) -> IntArray:
+    """Entities so that those of the same features stand together.
+
+    Features are taken by how many hold them, as digits of a number, the most common one first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.links.answers import order_of
+    >>> order_of(np.array([[0, 1], [1, 0], [1, 1], [1, 0]]))
+    array([2, 1, 3, 0])
+    """
+    ranked = held[:, np.argsort(-held.sum(axis=0), kind="stable")]
+    order: IntArray = np.lexsort((1 - ranked).T[::-1]) if ranked.size else np.arange(len(held))
+    return order
