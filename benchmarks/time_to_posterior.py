@@ -4,7 +4,7 @@
 
 The peer is ``SGDClassifier(loss="hinge")`` with default settings, which gives one weight vector.
 Compilation: the first fit of a new process with an empty cache, with a warm one, and the second fit
-in the same process, each on the same small data. What the import of scikit-learn takes of it is told
+in the same process, each on the same small data. What the import of scikit-learn takes of it stands
 beside it.
 """
 
