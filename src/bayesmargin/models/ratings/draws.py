@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.models.buffet.features import enlarged
 from bayesmargin.models.ratings.tables import forecast
 from bayesmargin.posterior import Posterior
 from bayesmargin.running.gibbs import Gibbs
@@ -19,18 +20,27 @@ DIMS = {
     "item_factors": ("item", "factor"),
     "new_user": ("user_coordinate",),
     "new_item": ("item_coordinate",),
+    "n_features": (),
 }
 
 
 def posterior_of(
-    chains: Sequence[Gibbs], users: Any, items: Any, levels: Any, attrs: dict[str, Any]
-) -> Posterior:
-    """Draws of all rows; those of a user and an item that nobody has seen apart."""
+    chains: Sequence[Gibbs], users: Any, items: Any, levels: Any, infinite: bool,
+    attrs: dict[str, Any],
+) -> Posterior:  # fmt: skip
+    """Draws of all rows; those of a user and an item that nobody has seen apart.
+
+    Of an ``infinite`` model, rows have zeros for features that a draw lacks.
+    """
     number = min(len(chain.draws) for chain in chains)
     kept = [chain.draws[-number:] for chain in chains]
-    user, threshold, item = (
-        np.array([[getattr(draw, name) for draw in part] for part in kept])
-        for name in ("user", "threshold", "item")
+    widths = np.array([[draw.item.shape[1] for draw in part] for part in kept])
+    threshold = np.array([[draw.threshold for draw in part] for part in kept])
+    user, item = (
+        np.array(
+            [[enlarged(getattr(draw, name), widths.max(), (1,)) for draw in part] for part in kept]
+        )
+        for name in ("user", "item")
     )
     found = {
         "user_bias": user[:, :, :-1, 0],
@@ -41,6 +51,8 @@ def posterior_of(
         "new_user": np.concatenate([user[:, :, -1], threshold[:, :, -1]], axis=2),
         "new_item": item[:, :, -1],
     }
+    if infinite:
+        found["n_features"] = widths - 1.0
     factors = [f"factor {k}" for k in range(item.shape[-1] - 1)]
     cuts = [f"{low}|{high}" for low, high in itertools.pairwise(levels)]
     coords = {
@@ -52,7 +64,7 @@ def posterior_of(
         "item_coordinate": ["bias", *factors],
     }
     owned = {name: np.ascontiguousarray(values) for name, values in found.items()}
-    return Posterior(owned, dict(DIMS), coords, attrs)
+    return Posterior(owned, {name: DIMS[name] for name in found}, coords, attrs)
 
 
 def rows_of_draws(posterior: Posterior) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -28,7 +28,8 @@ from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for
 
 STATISTICS = ("median", "mean", "mode")
-WATCHED = ("hinge", "items", "factors")
+WATCHED = ("hinge", "items", "factors", "features")
+FIRST_FEATURES = 4
 
 
 class MaxMarginFactorization(SavedMixin, BaseEstimator):
@@ -48,8 +49,9 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_factors : int
-        Length of :math:`U_i` and :math:`V_j`; with 0 there are biases and thresholds alone.
+    n_factors : int or "infinite"
+        Length of :math:`U_i` and :math:`V_j`; with 0 there are biases and thresholds alone. With
+        "infinite", users have binary features, as many as the ratings ask for: an Indian buffet.
     C : float
         Weight of the hinges: at twice ``margin`` from a threshold it costs 2 C to be wrong.
     margin : float
@@ -61,6 +63,8 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         of items; those of users have scale one.
     learn_scales : bool
         Whether the scales, one for each column, are learned.
+    concentration : float
+        Of the Indian buffet: features that a first user would have.
     sampler : "gibbs", "ssgnht", "sghmc", AugmentationGibbs, SSGNHT or SGHMC
         Exact conditionals by augmentation, or minibatches of ratings: then a sweep makes as many
         steps as read each rating once, or ``thin`` times, and a batch is a twentieth of them.
@@ -86,7 +90,9 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         Names, and levels in their order.
     posterior_ : Posterior
         Draws of "user_bias", "user_factors", "thresholds" (user, cut), "item_bias" and
-        "item_factors", and of "new_user" and "new_item", of whom nothing is known.
+        "item_factors", and of "new_user" and "new_item", of whom nothing is known. Of an infinite
+        model, features are zeros and ones in "user_factors", those that a draw lacks are zeros,
+        and "n_features" is their number.
     diagnostics_ : SweepDiagnostics
         Prints as a sentence, has ``trustworthy``, and is a dictionary of figures of the hinges a
         rating, of how far items differ, and of what factors do to scores.
@@ -116,6 +122,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         levels: Any = None,
         prior_scale: Any = (0.5, 0.3),
         learn_scales: bool = True,
+        concentration: float = 3.0,
         sampler: Any = "gibbs",
         n_sweeps: int = 200,
         n_chains: int = 4,
@@ -132,6 +139,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         self.levels = levels
         self.prior_scale = prior_scale
         self.learn_scales = learn_scales
+        self.concentration = concentration
         self.sampler = sampler
         self.n_sweeps = n_sweeps
         self.n_chains = n_chains
@@ -181,7 +189,8 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
 
                     cut_short = run_sweeps(chains, plan.n_sweeps, self.n_jobs, checkpoint, show)
             attrs = {"C": float(self.C), "margin": float(self.margin)}
-            self.posterior_ = posterior_of(chains, self.users_, self.items_, self.levels_, attrs)
+            named = (self.users_, self.items_, self.levels_)
+            self.posterior_ = posterior_of(chains, *named, bool(plan.concentration), attrs)
             length = min(chain.sweeps for chain in chains) - plan.burn_in
             self.diagnostics_ = figures_of(chains, length, WATCHED)
             self.timings_ = {"total": time.perf_counter() - begin}
@@ -201,7 +210,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         return Factorization(
             by_user=read.by_user,
             by_item=read.by_item,
-            n_factors=int(self.n_factors),
+            n_factors=FIRST_FEATURES if plan.concentration else int(self.n_factors),
             n_levels=len(read.levels),
             cost=float(self.C),
             margin=float(self.margin),
@@ -210,6 +219,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
             batch=plan.batch_size or -(-count // BATCHES),
             friction=plan.friction,
             passes=plan.passes,
+            concentration=plan.concentration,
         )
 
     @property

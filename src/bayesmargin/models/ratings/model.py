@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesmargin.dynamics.base import State, initial_state
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.models.ratings.features import move_features
 from bayesmargin.models.ratings.minibatch import Batches, move, position_of, widths
 from bayesmargin.models.ratings.priors import Expected, Priors, draw_priors, first_priors
 from bayesmargin.models.ratings.tables import Ratings, draw_rows, measure
@@ -20,7 +21,7 @@ SHARPNESS = 0.25  # of the sum of hinges in a score, times cost and thresholds o
 class Draw(NamedTuple):
     """What is kept of a state; the last rows are of a user and an item that nobody has seen."""
 
-    user: FloatArray  #: (n_users + 1, 1 + n_factors) biases and factors
+    user: FloatArray  #: (n_users + 1, 1 + n_factors) biases and factors, or binary features
     threshold: FloatArray  #: (n_users + 1, n_levels - 1)
     item: FloatArray  #: (n_items + 1, 1 + n_factors)
 
@@ -42,7 +43,7 @@ class Chain:
         """All rows given their priors, which it reads where they are; it writes the rows."""
         one, n_factors, n_cuts = self.model, self.user.shape[1] - 1, self.threshold.shape[1]
         expected, users = one.expected, one.by_user
-        first = first_priors(n_factors, n_cuts, expected)
+        first = first_priors(n_factors, n_factors, n_cuts, expected)
         of_user = np.repeat(np.arange(len(users.start) - 1), np.diff(users.start))
         order = np.random.default_rng(0).permutation(len(of_user))
         sharpness = SHARPNESS * one.cost * n_cuts / one.margin
@@ -73,7 +74,8 @@ class Users:
         one, priors = chain.model, chain.priors
         draw_rows(
             chain.rng, *one.by_user, chain.user, chain.item, chain.threshold, True,
-            chain.user.shape[1], priors.user_mean, priors.user_precision, one.cost, one.margin,
+            1 if one.infinite else chain.user.shape[1],
+            priors.user_mean, priors.user_precision, one.cost, one.margin,
         )  # fmt: skip
 
 
@@ -84,10 +86,26 @@ class Items:
 
     def update(self, chain: Chain, learning: bool) -> None:
         """Draw them given users."""
-        one, priors = chain.model, chain.priors
+        one, width, precision = chain.model, chain.item.shape[1], chain.priors.item_precision
+        if one.infinite:  # one scale for all features
+            precision = np.append(precision[:1], np.full(width - 1, precision[1]))
         draw_rows(
             chain.rng, *one.by_item, chain.item, chain.user, chain.threshold, False,
-            chain.item.shape[1], priors.item_mean, priors.item_precision, one.cost, one.margin,
+            width, np.zeros(width), precision, one.cost, one.margin,
+        )  # fmt: skip
+
+
+class Tastes:
+    """Binary features of all users, old ones and new."""
+
+    name = "features"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """One sweep over users."""
+        one = chain.model
+        chain.user, chain.item = move_features(
+            chain.rng, one.by_user, chain.user, chain.threshold, chain.item, one.cost, one.margin,
+            float(chain.priors.item_precision[1]) ** -0.5, one.concentration,
         )  # fmt: skip
 
 
@@ -131,21 +149,32 @@ class Factorization(NamedTuple):
     batch: int = 0
     friction: float = 0.0  #: where a thermostat begins
     passes: int = 1  #: over the ratings in a sweep of a dynamics
+    concentration: float = 0.0  #: of binary features of users; 0: they have factors
+
+    @property
+    def infinite(self) -> bool:
+        """Whether users have binary features, as many as they need."""
+        return self.concentration > 0.0
 
     @property
     def blocks(self) -> Any:
         """The rows, then their priors."""
         rows = (Users(), Items()) if self.dynamics is None else (Everything(),)
-        return (*rows, Scales())
+        return (*((Tastes(),) if self.infinite else ()), *rows, Scales())
 
     def begin(self, rng: np.random.Generator) -> Chain:
-        """Nobody differs from anybody, but for factors, which begin near zero."""
+        """Nobody differs from anybody, but for factors, which begin near zero, and features."""
         n_users, n_items = len(self.by_user.start) - 1, len(self.by_item.start) - 1
-        priors = first_priors(self.n_factors, self.n_levels - 1, self.expected)
+        drawn, scales = (0, 1) if self.infinite else (self.n_factors, self.n_factors)
+        priors = first_priors(drawn, scales, self.n_levels - 1, self.expected)
         user, item = (np.zeros((n, 1 + self.n_factors)) for n in (n_users, n_items))
         for rows in (user, item):
             rows[:, 1:] = 0.3 * self.expected.factor * rng.standard_normal(rows[:, 1:].shape)
-        threshold = np.tile(priors.user_mean[1 + self.n_factors :], (n_users, 1))
+        if self.infinite:
+            user[:, 1:] = rng.random(user[:, 1:].shape) < 0.5
+            held = np.append(True, user[:, 1:].any(axis=0))
+            user, item = (np.ascontiguousarray(rows[:, held]) for rows in (user, item))
+        threshold = np.tile(priors.user_mean[1 + drawn :], (n_users, 1))
         return Chain(self, rng, user, threshold, item, priors)
 
     def traces(self, chain: Chain) -> dict[str, float]:
@@ -153,6 +182,8 @@ class Factorization(NamedTuple):
         hinge, square = measure(*self.by_user, chain.user, chain.item, chain.threshold, self.margin)
         count = len(self.by_user.level)
         found = {"hinge": hinge / count, "items": float(chain.item[:-1, 0].std())}
+        if self.infinite:
+            found["features"] = float(chain.user.shape[1] - 1)
         return {**found, "factors": float(np.sqrt(square / count))} if self.n_factors else found
 
     def draw(self, chain: Chain) -> Draw:

@@ -2,7 +2,8 @@ r"""Priors of the rows of users and of items, and how they are learned.
 
 Every coordinate of a row is :math:`N(\mu, 1/\tau)` with a :math:`\tau` of its own, from a Gamma
 prior of mean :math:`1/s^2`, where s is the scale that is expected; but the factors of users are
-:math:`N(0, 1)`, which fixes the unit of the factors. Means are zero, but for those of thresholds,
+:math:`N(0, 1)`, which fixes the unit of the factors, and where users have binary features instead
+one precision serves all columns of items. Means are zero, but for those of thresholds,
 :math:`N(\rho_r, (3g)^2)` around :math:`\rho_r` with equal gaps g.
 """
 
@@ -33,15 +34,15 @@ class Expected(NamedTuple):
     spread: float = 3.0  #: deviation of mean thresholds, in units of ``spacing``
 
 
-def first_priors(n_factors: int, n_cuts: int, expected: Expected) -> Priors:
-    """Priors as they are expected."""
+def first_priors(n_factors: int, n_scales: int, n_cuts: int, expected: Expected) -> Priors:
+    """Priors as they are expected, of so many factors of users and scales of those of items."""
     cuts = expected.spacing * (np.arange(n_cuts) - 0.5 * (n_cuts - 1))
     of_bias, of_factor = expected.bias**-2, expected.factor**-2
     return Priors(
         np.concatenate([np.zeros(1 + n_factors), cuts]),
         np.concatenate([[of_bias], np.ones(n_factors), np.full(n_cuts, of_bias)]),
-        np.zeros(1 + n_factors),
-        np.concatenate([[of_bias], np.full(n_factors, of_factor)]),
+        np.zeros(1 + n_scales),
+        np.concatenate([[of_bias], np.full(n_scales, of_factor)]),
     )
 
 
@@ -65,7 +66,8 @@ def draw_priors(
     """Draw means of thresholds and all precisions given the rows, in place."""
     if not expected.learned:
         return
-    width, n_cuts = user.shape[1], threshold.shape[1]
+    n_cuts = threshold.shape[1]
+    width = len(priors.user_mean) - n_cuts
     cuts = expected.spacing * (np.arange(n_cuts) - 0.5 * (n_cuts - 1))
     own = priors.user_precision[width:]
     wide = (expected.spread * expected.spacing) ** -2
@@ -75,6 +77,7 @@ def draw_priors(
     away = np.hstack([user[:, :1], threshold - priors.user_mean[width:]])
     drawn = _precisions(rng, away, expected.bias, expected.strength)
     priors.user_precision[0], priors.user_precision[width:] = drawn[0], drawn[1:]
-    scales = np.full(width, expected.factor)
-    scales[0] = expected.bias
-    priors.item_precision[:] = _precisions(rng, item, scales, expected.strength)
+    n_scales = len(priors.item_precision) - 1
+    factors = item[:, 1:].reshape(-1, n_scales) if n_scales == 1 else item[:, 1:]
+    priors.item_precision[:1] = _precisions(rng, item[:, :1], expected.bias, expected.strength)
+    priors.item_precision[1:] = _precisions(rng, factors, expected.factor, expected.strength)

@@ -39,6 +39,7 @@ class Plan(NamedTuple):
     n_sweeps: int
     burn_in: int
     expected: Expected
+    concentration: float  #: of binary features; 0: users have factors
 
 
 def sampler_of_rows(value: Any) -> Any:
@@ -48,7 +49,12 @@ def sampler_of_rows(value: Any) -> Any:
 
 def check_settings(estimator: Any) -> Plan:
     """The plan of a fit, or a clear error for the first parameter that is not allowed."""
-    require_count("n_factors", estimator.n_factors, 0)
+    infinite = isinstance(estimator.n_factors, str) and estimator.n_factors == "infinite"
+    if isinstance(estimator.n_factors, str):
+        require_choice("n_factors", estimator.n_factors, ("infinite",))
+    else:
+        require_count("n_factors", estimator.n_factors, 0)
+    require_given(concentration=estimator.concentration)
     require_given(C=estimator.C, margin=estimator.margin)
     require_flag("learn_scales", estimator.learn_scales)
     require_count("n_chains", estimator.n_chains, 1)
@@ -60,6 +66,11 @@ def check_settings(estimator: Any) -> Plan:
     sampler = sampler_of_rows(estimator.sampler)
     if type(sampler) not in READ:
         require_choice("sampler", sampler, NAMES)
+    if infinite and not isinstance(sampler, AugmentationGibbs):
+        raise ValueError(
+            f"sampler={estimator.sampler!r} is not allowed with n_factors='infinite': features "
+            "that are there or not have no gradient; choose sampler='gibbs', or a number of factors"
+        )
     require_only(sampler, READ[type(sampler)], "factorizations")
     n_sweeps, burn_in = check_sweeps(estimator.n_sweeps, sampler.burn_in)
     dynamics, passes, friction, batch = None, 1, 0.0, None
@@ -68,7 +79,10 @@ def check_settings(estimator: Any) -> Plan:
         passes, batch = sampler.thin or 1, sampler.batch_size
         friction = getattr(sampler, "diffusion_level", 0.0)
     expected = Expected(bias, factor, margin, bool(estimator.learn_scales))
-    return Plan(dynamics, float(friction), passes, batch, n_sweeps, burn_in, expected)
+    concentration = float(estimator.concentration) if infinite else 0.0
+    return Plan(
+        dynamics, float(friction), passes, batch, n_sweeps, burn_in, expected, concentration
+    )  # fmt: skip
 
 
 def _scales(value: Any) -> tuple[float, float]:

@@ -32,7 +32,12 @@ def check(model: Any, features: int) -> None:
     bias = require_known(posterior["user_bias"], [None, None, len(model.users_)], "user_bias")
     require(bias.size > 0, "user_bias")
     chains, draws, users = bias.shape
-    items, cuts, factors = len(model.items_), len(levels) - 1, int(model.n_factors)
+    items, cuts = len(model.items_), len(levels) - 1
+    if model.n_factors == "infinite":
+        require_known(posterior["n_features"], [chains, draws], "n_features")
+        factors = posterior["item_factors"].shape[-1]
+    else:
+        factors = int(model.n_factors)
     for name, shape in (
         ("user_factors", [users, factors]),
         ("thresholds", [users, cuts]),
