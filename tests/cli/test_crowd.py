@@ -58,9 +58,10 @@ def test_what_is_wrong_is_said_in_a_sentence(votes, tmp_path):
     assert "no file" in failing(3, "crowd", tmp_path / "nowhere.csv")
     (tmp_path / "two.csv").write_text("item,label\n1,2\n")
     assert "has the columns item, label" in failing(3, "crowd", tmp_path / "two.csv")
-    assert "no report of a MaxMarginVoting" in _report(votes, tmp_path)
 
 
-def _report(votes, tmp_path):
+def test_a_saved_vote_has_a_report(votes, tmp_path):
     bayesmargin("crowd", votes, "--save", tmp_path / "model", "--quiet", *QUICK)
-    return failing(1, "report", tmp_path / "model")
+    page = tmp_path / "report.html"
+    assert bayesmargin("report", tmp_path / "model", "--output", page).code == 0
+    assert "Whom to rely on" in page.read_text(encoding="utf-8")

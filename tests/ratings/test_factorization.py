@@ -122,9 +122,9 @@ def test_liked_items_lead_the_table(fitted):
     model, train, _ = fitted
     table = model.item_table(0.8)
     means = pd.Series(train[:, 2]).groupby(train[:, 1]).mean()
-    assert np.corrcoef(table["bias"], means)[0, 1] > 0.7
-    assert (table["bias 10%"] < table["bias"]).all()
-    assert (table["bias"] < table["bias 90%"]).all()
+    assert np.corrcoef(table["liking"], means)[0, 1] > 0.7
+    assert (table["liking 10%"] < table["liking"]).all()
+    assert (table["liking"] < table["liking 90%"]).all()
 
 
 @pytest.mark.parametrize("sampler", ["ssgnht", "sghmc"])

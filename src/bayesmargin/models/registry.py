@@ -31,7 +31,9 @@ class Model(NamedTuple):
     module: str  #: where the class lives
     word: str  #: that ``bayesmargin fit --model`` takes
     summary: str  #: what it is, in a sentence for people
-    report: str  #: which kind of report it gets: linear, values, topics, infinite or none yet
+    report: (
+        str  #: which kind of report it gets: linear, values, topics, infinite, its own, or none yet
+    )
     flags: Mapping[str, str]  #: flags of the command line, and the settings that they are
     checks: str  #: ``module:function`` that refuses settings which are not allowed
     saved: str  #: module of its :class:`SavedParts`
@@ -155,7 +157,7 @@ _ENTRIES = (
         word="crowd",
         summary="A vote of many workers on the label of each item, with a weight for every "
         "worker, negative for those who are mostly wrong, and a table of what they confuse.",
-        report="none",
+        report="crowd",
         flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.crowd.settings:check_settings",
         saved=f"{_SAVED}.crowd",
@@ -167,7 +169,7 @@ _ENTRIES = (
         word="ratings",
         summary="A factorization of the ratings that users give to items: scores of biases and "
         "factors, and thresholds of every user between which a rating wants its score to be.",
-        report="none",
+        report="ratings",
         flags={**_USUAL, "sampler": "sampler", "factors": "n_factors"},
         checks=f"{_MODELS}.ratings.settings:check_settings",
         saved=f"{_SAVED}.ratings",

@@ -5,13 +5,14 @@ Traces are of quantities that do not depend on how hidden variables are numbered
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesmargin.diagnostics.figures import CUT_SHORT, Figures
 from bayesmargin.errors import ConvergenceWarning
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.mixtures.convergence import WORST_RHAT, settled, trace_report
 from bayesmargin.running.gibbs import Gibbs
 
@@ -95,3 +96,21 @@ def warn_if_unsettled(found: SweepDiagnostics, sweeps: int) -> None:
         return
     if found[found.worst]["r_hat"] > WORST_RHAT or found.stuck:
         warnings.warn(str(found), ConvergenceWarning, stacklevel=3)
+
+
+def intervals(draws: Mapping[str, FloatArray], probability: float) -> dict[str, FloatArray]:
+    """Means and central intervals of draws (first axis) by name, as columns of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.settling import intervals
+    >>> list(intervals({"weight": np.zeros((9, 2))}, 0.9))
+    ['weight', 'weight 5%', 'weight 95%']
+    """
+    columns: dict[str, FloatArray] = {}
+    for name, values in draws.items():
+        columns[name] = values.mean(axis=0)
+        for end in (0.5 - 0.5 * probability, 0.5 + 0.5 * probability):
+            columns[f"{name} {100.0 * end:g}%"] = np.quantile(values, end, axis=0)
+    return columns

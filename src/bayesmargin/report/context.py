@@ -36,6 +36,11 @@ class Context:
     remarks: list[str] = field(default_factory=list)
 
     @property
+    def of_items(self) -> bool:
+        """Whether tables tell of items instead of rows with features."""
+        return entry_of(self.estimator).answers == "items"
+
+    @property
     def model_name(self) -> str:
         """Name of the estimator's class."""
         return type(self.estimator).__name__
@@ -87,9 +92,7 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
     kind = kind_of(estimator)
     check_is_fitted(estimator)
     if entry_of(estimator).answers == "items":
-        raise ValueError(
-            f"there is no report of a {type(estimator).__name__} yet: its tables tell what it knows"
-        )
+        return _items_context(estimator, extras, data)
     extras = {key: _listed(document) for key, document in (extras or {}).items()}
     remarks: list[str] = []
     features, named = _feature_names(estimator, extras, remarks)
@@ -108,6 +111,21 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
     elif data is not None:
         context.held_out = forecast(estimator, data, remarks)
     return context
+
+
+def _items_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) -> Context:
+    """Of a model that tables tell of, which has no rows with features."""
+    if kind_of(estimator) == "none":
+        raise ValueError(
+            f"there is no report of a {type(estimator).__name__} yet: its tables tell what it knows"
+        )
+    if data is not None:
+        raise ValueError(
+            f"data={type(data).__name__} is not allowed in the report of a "
+            f"{type(estimator).__name__}: it is about the table of the fit"
+        )
+    listed = {key: _listed(document) for key, document in (extras or {}).items()}
+    return Context(estimator, listed, kind_of(estimator), [], [], False, None)
 
 
 def _listed(document: Any) -> Any:

@@ -12,11 +12,13 @@ from bayesmargin.report.context import VALUES, Context, make_context
 from bayesmargin.report.held_values import LEVELS, SHOWN
 from bayesmargin.report.markup import Markup, join, number, percent, tag, verdict
 from bayesmargin.report.sections import (
+    ITEM_SECTIONS,
     SECTIONS,
     VALUE_SECTIONS,
     accuracy,
     diagnostics,
     reliability,
+    tables,
     values,
 )
 from bayesmargin.saving.files import whole_file
@@ -104,7 +106,8 @@ def _sorted_out(place: str | Path, second: Any, data: Any) -> tuple[Any, str | P
 
 def page_of(context: Context) -> str:
     """The whole page as text."""
-    sections = VALUE_SECTIONS if context.kind == VALUES else SECTIONS
+    usual = VALUE_SECTIONS if context.kind == VALUES else SECTIONS
+    sections = ITEM_SECTIONS.get(context.kind, usual)
     written = [(section, section.write(context)) for section in sections]
     present = [(section, content) for section, content in written if content]
     title = f"{context.model_name} report"
@@ -171,8 +174,11 @@ def _cards(context: Context) -> Markup:
         cards.append((f"{number(away)} ± {number(error, 2)}", "mean error on held-out rows"))
         inside = float(off.inside(SHOWN).mean())
         cards.append((percent(inside), f"inside intervals of {percent(LEVELS[SHOWN])}"))
-    word = "lines" if context.kind == VALUES else "classes"
-    cards.append((number(len(context.class_names)), word))
-    cards.append((number(context.estimator.n_features_in_), "features"))
+    if context.of_items:
+        cards += [(value, name.lower()) for name, value in tables.facts(context)[:-1]]
+    else:
+        word = "lines" if context.kind == VALUES else "classes"
+        cards.append((number(len(context.class_names)), word))
+        cards.append((number(context.estimator.n_features_in_), "features"))
     boxes = [tag("div", tag("b", value), tag("span", name), class_="card") for value, name in cards]
     return join([tag("div", *boxes, class_="cards"), verdict(good, sentence)])

@@ -51,17 +51,3 @@ def logs_of(posterior: Posterior) -> tuple[FloatArray, FloatArray, FloatArray]:
         np.log(np.maximum(posterior.flat(name), tiny)) for name in ("confusion", "share")
     )
     return weight, spoken, share
-
-
-def intervals(
-    posterior: Posterior, names: Sequence[str], probability: float
-) -> dict[str, FloatArray]:
-    """Means and central intervals of those of the names that there are, by columns."""
-    columns: dict[str, FloatArray] = {}
-    for name in names:
-        if name in posterior:
-            draws = posterior.flat(name)
-            columns[name] = draws.mean(axis=0)
-            for end in (0.5 - 0.5 * probability, 0.5 + 0.5 * probability):
-                columns[f"{name} {100.0 * end:g}%"] = np.quantile(draws, end, axis=0)
-    return columns

@@ -16,7 +16,6 @@ from bayesmargin.inputs.triples import numbers_of
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.crowd.diagnostics import VotingDiagnostics, diagnose
 from bayesmargin.models.crowd.draws import (
-    intervals,
     logs_of,
     posterior_of,
     probabilities,
@@ -35,7 +34,7 @@ from bayesmargin.models.crowd.votes import UNKNOWN
 from bayesmargin.models.mixtures.classifier import kept_sweeps
 from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.saved.mixin import SavedMixin
-from bayesmargin.models.settling import warn_if_unsettled
+from bayesmargin.models.settling import intervals, warn_if_unsettled
 from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for
@@ -293,7 +292,9 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         check_is_fitted(self)
         if not 0.0 < probability < 1.0:
             raise ValueError(f"probability={probability!r} is not allowed: it lies between 0 and 1")
-        columns = intervals(self.posterior_, ("accuracy", "weight"), probability)
+        known = [name for name in ("accuracy", "weight") if name in self.posterior_]
+        draws = {name: self.posterior_.flat(name) for name in known}
+        columns = intervals(draws, probability)
         return pandas.DataFrame(columns, index=pandas.Index(self.workers_, name="worker"))
 
     def predict_proba(self, labels: Any) -> FloatArray:

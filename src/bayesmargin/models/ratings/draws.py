@@ -67,6 +67,17 @@ def posterior_of(
     return Posterior(owned, {name: DIMS[name] for name in found}, coords, attrs)
 
 
+def liking(posterior: Posterior) -> FloatArray:
+    """How much users like each item on average, their own biases aside: draws by items.
+
+    A bias alone does not tell: factors that most users share do its work as well.
+    """
+    centre = posterior.flat("user_factors").mean(axis=1)
+    factors = posterior.flat("item_factors")
+    value: FloatArray = posterior.flat("item_bias") + np.einsum("tjk,tk->tj", factors, centre)
+    return value
+
+
 def rows_of_draws(posterior: Posterior) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rows of users, thresholds and items of all draws, those that nobody has seen last."""
     new_user, new_item = posterior.flat("new_user"), posterior.flat("new_item")

@@ -14,15 +14,19 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.crowd.draws import intervals
 from bayesmargin.models.mixtures.classifier import kept_sweeps
 from bayesmargin.models.mixtures.convergence import rhat_so_far
-from bayesmargin.models.ratings.draws import posterior_of, probabilities
+from bayesmargin.models.ratings.draws import liking, posterior_of, probabilities
 from bayesmargin.models.ratings.model import Factorization
 from bayesmargin.models.ratings.reading import read_pairs, read_ratings
 from bayesmargin.models.ratings.settings import BATCHES, Plan, check_settings, sampler_of_rows
 from bayesmargin.models.saved.mixin import SavedMixin
-from bayesmargin.models.settling import SweepDiagnostics, figures_of, warn_if_unsettled
+from bayesmargin.models.settling import (
+    SweepDiagnostics,
+    figures_of,
+    intervals,
+    warn_if_unsettled,
+)
 from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for
@@ -286,20 +290,19 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         return np.column_stack([self.levels_[end] for end in ends])
 
     def item_table(self, probability: float = 0.9) -> Any:
-        """Items with how much better they are liked than others: posterior means and intervals.
+        """Items with how much users like them on average: posterior means and intervals.
 
         Returns
         -------
         pandas.DataFrame
-            A row an item; biases are in units of ``margin``, when that is one.
+            A row an item; "liking" is what scores have of the item, over all users.
         """
         import pandas
 
         check_is_fitted(self)
         _require_probability(probability)
-        columns = intervals(self.posterior_, ("item_bias",), probability)
-        named = {name.replace("item_bias", "bias"): values for name, values in columns.items()}
-        return pandas.DataFrame(named, index=pandas.Index(self.items_, name="item"))
+        columns = intervals({"liking": liking(self.posterior_)}, probability)
+        return pandas.DataFrame(columns, index=pandas.Index(self.items_, name="item"))
 
 
 def _quantile(chance: FloatArray, share: float) -> Any:

@@ -181,7 +181,8 @@ class Factorization(NamedTuple):
         """Hinges a rating, how far items differ, and how much of scores is factors."""
         hinge, square = measure(*self.by_user, chain.user, chain.item, chain.threshold, self.margin)
         count = len(self.by_user.level)
-        found = {"hinge": hinge / count, "items": float(chain.item[:-1, 0].std())}
+        centre = np.append(1.0, chain.user[:-1, 1:].mean(axis=0))  # scores of a user like them all
+        found = {"hinge": hinge / count, "items": float((chain.item[:-1] @ centre).std())}
         if self.infinite:
             found["features"] = float(chain.user.shape[1] - 1)
         return {**found, "factors": float(np.sqrt(square / count))} if self.n_factors else found

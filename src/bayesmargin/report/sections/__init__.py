@@ -19,6 +19,7 @@ from bayesmargin.report.sections import (
     overview,
     regions,
     reliability,
+    tables,
     topics,
     values,
     weights,
@@ -60,3 +61,21 @@ VALUE_SECTIONS = (  # of a regression
     Section("cases", "Cases", "Rows far off, and rows that are hard to tell", values.cases),
     _WEIGHTS,
 )
+
+_FIRST = (
+    Section("fitted", "Fit", "What was fitted", overview.write),
+    Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
+)
+
+ITEM_SECTIONS = {  # of models that tables tell of instead of rows, by the kind of report
+    "crowd": (
+        *_FIRST,
+        Section("items", "Items", "Labels in doubt", tables.doubtful_items),
+        Section("workers", "Workers", "Whom to rely on", tables.workers),
+    ),
+    "ratings": (
+        *_FIRST,
+        Section("items", "Items", "What is liked", tables.liked_items),
+        Section("users", "Users", "How users rate", tables.raters),
+    ),
+}

@@ -24,7 +24,7 @@ from bayesmargin.report.markup import (
     tag,
     verdict,
 )
-from bayesmargin.report.sections import chain_traces
+from bayesmargin.report.sections import chain_traces, tables
 from bayesmargin.report.sections.weight_draws import WeightDraws, strength_of, weight_draws
 
 STRONGEST, WORST = 12, 8  # weights whose traces are shown
@@ -35,6 +35,8 @@ def write(context: Context) -> Markup:
     """The verdict, what to do if it is bad, the figures explained, traces."""
     if context.kind in ("linear", "kernel", VALUES):
         return _linear(context)
+    if context.of_items:
+        return tables.trust(context)
     if context.kind == "topics":
         return chain_traces.topics(context)
     return chain_traces.components(context)
@@ -47,6 +49,8 @@ def summary(context: Context) -> tuple[bool | None, str]:
         if found.trustworthy:
             return True, "the chains agree with each other and with the target."
         return False, f"this posterior should not be trusted, because {found.reason}."
+    if context.of_items:
+        return tables.trust_verdict(context)
     if context.kind == "topics":
         return chain_traces.topics_verdict(context)
     return chain_traces.components_verdict(context)

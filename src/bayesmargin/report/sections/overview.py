@@ -20,6 +20,7 @@ from bayesmargin.report.markup import (
     table,
     tag,
 )
+from bayesmargin.report.sections import tables
 
 LONGEST_DOCUMENT = 4000  # characters of a document saved beside the model
 
@@ -48,14 +49,7 @@ def facts(context: Context) -> list[tuple[str, Any]]:
     """Names and values of what there is to know at a glance."""
     estimator = context.estimator
     listed: list[tuple[str, Any]] = [("Model", context.model_name)]
-    listed.append(("Features", number(estimator.n_features_in_)))
-    names = [name_of(name, 24) for name in context.class_names[:8]]
-    more = len(context.class_names) - len(names)
-    shown = join(item for k, name in enumerate(names) for item in ((", ", name) if k else (name,)))
-    suffix = f" and {more} more" if more else ""
-    word = "Lines" if context.kind == VALUES else "Classes"
-    listed.append((f"{word} ({len(context.class_names)})", join([shown, suffix])))
-    listed.append(("Held-out rows in this report", _held_out(context)))
+    listed += tables.facts(context) if context.of_items else _columns(context)
     listed.append(("Draws", _draws(context)))
     seconds = _seconds(context)
     if seconds is not None:
@@ -69,6 +63,20 @@ def facts(context: Context) -> list[tuple[str, Any]]:
     versions = f"bayesmargin {bayesmargin.__version__}, Python {platform.python_version()}"
     listed.append(("Report written by", versions))
     return listed
+
+
+def _columns(context: Context) -> list[tuple[str, Any]]:
+    """Features, classes, and rows that took no part in the fit."""
+    names = [name_of(name, 24) for name in context.class_names[:8]]
+    more = len(context.class_names) - len(names)
+    shown = join(item for k, name in enumerate(names) for item in ((", ", name) if k else (name,)))
+    suffix = f" and {more} more" if more else ""
+    word = "Lines" if context.kind == VALUES else "Classes"
+    return [
+        ("Features", number(context.estimator.n_features_in_)),
+        (f"{word} ({len(context.class_names)})", join([shown, suffix])),
+        ("Held-out rows in this report", _held_out(context)),
+    ]
 
 
 def _command(document: Any) -> str:
@@ -88,7 +96,7 @@ def _held_out(context: Context) -> str:
 
 def _draws(context: Context) -> str:
     estimator = context.estimator
-    if context.kind in ("linear", "kernel", VALUES):
+    if context.kind in ("linear", "kernel", VALUES) or context.of_items:
         posterior = estimator.posterior_
         return f"{_chains(posterior.n_chains)} of {posterior.n_draws:,}"
     if context.kind == "topics":
