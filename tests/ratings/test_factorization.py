@@ -40,7 +40,9 @@ def test_hidden_ratings_are_found(fitted):
     assert error < 0.75 * constant
     mean = model.predict(test, "mean")
     assert np.mean((mean - test[:, 2]) ** 2) < 0.6 * test[:, 2].var()
-    assert (model.predict(test, "mode") == test[:, 2]).mean() > 0.4
+    commonest = np.bincount(train[:, 2]).argmax()
+    right = (model.predict(test, "mode") == test[:, 2]).mean()
+    assert right > 1.2 * (commonest == test[:, 2]).mean()
 
 
 def test_intervals_cover_at_least_as_often_as_they_say(fitted):

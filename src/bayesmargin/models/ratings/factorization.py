@@ -128,7 +128,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         learn_scales: bool = True,
         concentration: float = 3.0,
         sampler: Any = "gibbs",
-        n_sweeps: int = 200,
+        n_sweeps: int = 400,
         n_chains: int = 4,
         n_draws: int = 25,
         random_state: Any = None,

@@ -10,11 +10,12 @@ from bayesmargin.dynamics.base import State, initial_state
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.ratings.features import move_features
 from bayesmargin.models.ratings.minibatch import Batches, move, position_of, widths
+from bayesmargin.models.ratings.orbits import shift_bias, shift_factors, stretch
 from bayesmargin.models.ratings.priors import Expected, Priors, draw_priors, first_priors
 from bayesmargin.models.ratings.tables import Ratings, draw_rows, measure
 from bayesmargin.targets.base import Scratch
 
-MOVING = ("rng", "user", "threshold", "item", "priors", "motion")
+MOVING = ("rng", "user", "threshold", "item", "priors", "motion", "reach")
 SHARPNESS = 0.25  # of the sum of hinges in a score, times cost and thresholds over margin
 
 
@@ -37,6 +38,7 @@ class Chain:
     item: FloatArray
     priors: Priors
     motion: State | None = None  #: of all rows, where a dynamics moves them
+    reach: float = 0.1  #: of proposals to multiply all scores
 
     @functools.cached_property
     def target(self) -> Batches:
@@ -123,6 +125,33 @@ class Everything:
         move(one.dynamics, target, chain.motion, chain.work, chain.rng, steps)
 
 
+class Orbits:
+    """What all rows share."""
+
+    name = "orbits"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """Shifts that no rating sees, and two proposals of wider or narrower scores."""
+        one, rng, priors = chain.model, chain.rng, chain.priors
+        user, threshold, item = chain.user, chain.threshold, chain.item
+        of_user, of_item = float(priors.user_precision[0]), float(priors.item_precision[0])
+        n_factors = user.shape[1] - 1
+        for bias, precision in ((user[:, 0], of_user), (item[:, 0], of_item)):
+            shift_bias(rng, bias, precision, threshold, one.expected, priors)
+        if n_factors > 0:
+            entries = np.full(n_factors, priors.item_precision[1:])
+            shift_factors(rng, item[:, 1:], entries, user[:, 0], of_user, user[:, 1:])
+            if not one.infinite:
+                same = np.ones(n_factors)
+                shift_factors(rng, user[:, 1:], same, item[:, 0], of_item, item[:, 1:])
+        if one.expected.learned:
+            for _ in range(2):
+                rows, settings = (user, threshold, item), (one.cost, one.margin, one.expected)
+                moved = stretch(rng, one.by_user, rows, *settings, priors, chain.reach)
+                if learning:
+                    chain.reach *= 1.1 if moved else 0.95
+
+
 class Scales:
     """Priors of the rows."""
 
@@ -159,7 +188,7 @@ class Factorization(NamedTuple):
     @property
     def blocks(self) -> Any:
         """The rows, then their priors."""
-        rows = (Users(), Items()) if self.dynamics is None else (Everything(),)
+        rows = (Users(), Items(), Orbits()) if self.dynamics is None else (Everything(),)
         return (*((Tastes(),) if self.infinite else ()), *rows, Scales())
 
     def begin(self, rng: np.random.Generator) -> Chain:

@@ -34,9 +34,15 @@ class Expected(NamedTuple):
     spread: float = 3.0  #: deviation of mean thresholds, in units of ``spacing``
 
 
+def middle_of(n_cuts: int, expected: Expected) -> FloatArray:
+    """What mean thresholds are expected to be."""
+    value: FloatArray = expected.spacing * (np.arange(n_cuts) - 0.5 * (n_cuts - 1))
+    return value
+
+
 def first_priors(n_factors: int, n_scales: int, n_cuts: int, expected: Expected) -> Priors:
     """Priors as they are expected, of so many factors of users and scales of those of items."""
-    cuts = expected.spacing * (np.arange(n_cuts) - 0.5 * (n_cuts - 1))
+    cuts = middle_of(n_cuts, expected)
     of_bias, of_factor = expected.bias**-2, expected.factor**-2
     return Priors(
         np.concatenate([np.zeros(1 + n_factors), cuts]),
@@ -68,7 +74,7 @@ def draw_priors(
         return
     n_cuts = threshold.shape[1]
     width = len(priors.user_mean) - n_cuts
-    cuts = expected.spacing * (np.arange(n_cuts) - 0.5 * (n_cuts - 1))
+    cuts = middle_of(n_cuts, expected)
     own = priors.user_precision[width:]
     wide = (expected.spread * expected.spacing) ** -2
     precision = len(threshold) * own + wide
