@@ -121,7 +121,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         self,
         n_factors: int = 10,
         *,
-        C: float = 0.5,
+        C: float = 0.6,
         margin: float = 1.0,
         levels: Any = None,
         prior_scale: Any = (0.5, 0.3),
