@@ -40,7 +40,7 @@ def campaign(choose, n_rounds=6):
     rows, errors = list(known), []
     asked = {i: set() for i in newcomers}
     for _ in range(n_rounds + 1):
-        model = MaxMarginFactorization(3, n_sweeps=100, n_chains=2, random_state=0).fit(rows)
+        model = MaxMarginFactorization(3, n_sweeps=200, n_chains=2, random_state=0).fit(rows)
         left = [(i, j) for i in newcomers for j in range(N_FILMS) if j not in asked[i]]
         truth = np.array([stars[pair] for pair in left])
         errors.append(np.abs(model.predict(left) - truth).mean())
