@@ -2,14 +2,15 @@
 
     python benchmarks/ratings.py choose --folds 1 2 --costs 0.3 0.5 0.7
     python benchmarks/ratings.py ours
-    python benchmarks/ratings.py peers                    # pip install cornac
+    python benchmarks/ratings.py peers                    # more with: pip install cornac
     python benchmarks/ratings.py speed
     python benchmarks/ratings.py join
 
 "choose" hides a tenth of the training ratings and looks at no test rating: defaults come from it.
-"ours" has the defaults, "peers" are PMF and biased MF by cornac, tuned on hidden ratings of each
-fold, and the bias model. NMAE is the mean absolute error over 1.6; of a peer the smaller one of raw
-and rounded predictions. "speed" draws a million ratings from a fitted model and times one sweep of
+"ours" has the defaults, "peers" are PMF, biased MF and biases (:mod:`ratings_peers`), by cornac too
+where it is installed, each tuned on hidden ratings of each fold. NMAE is the mean absolute error
+over 1.6; of a peer the smaller one of raw and rounded predictions.
+"speed" draws a million ratings from a fitted model and times one sweep of
 one chain over them. ``join`` prints the table of all parts, and the verdict.
 """
 
@@ -25,6 +26,7 @@ from bayesmargin import MaxMarginFactorization
 from bayesmargin.errors import BayesmarginWarning
 from options import command_line
 from ratings_data import fold, hidden, measure, measure_chances
+from ratings_peers import has_cornac, tuned_biases, tuned_cornac, tuned_sgd
 from reporting import finish, keep_part, kept_parts
 
 FOLDS = (1, 2, 3, 4, 5)
@@ -33,9 +35,6 @@ HEADER = (
     "seconds", "note",
 )  # fmt: skip
 EMPTY = [float("nan")] * 5
-FIXED = {"PMF": {"max_iter": 100, "variant": "linear"}, "MF": {"max_iter": 60}}
-RATES = {"PMF": (0.003, 0.005, 0.01), "MF": (0.005, 0.01)}
-PENALTIES = {"PMF": (0.05, 0.1, 0.15), "MF": (0.02, 0.05, 0.1)}
 
 
 def fit(train, seed=0, **settings):
@@ -73,53 +72,22 @@ def ours(number, asked):
             yield row_of(number, method, model, test, seconds, str(model.diagnostics_))
 
 
-def peer(kind, settings, train, pairs):
-    """Predictions of a model of cornac, between the lowest and the highest rating."""
-    from cornac import models
-    from cornac.data import Dataset
-
-    told = Dataset.from_uir([(int(i), int(j), float(r)) for i, j, r in train], seed=0)
-    model = getattr(models, kind)(**settings).fit(told)
-    found = np.full(len(pairs), told.global_mean)
-    for row, (i, j, _) in enumerate(pairs):
-        user, item = told.uid_map.get(int(i)), told.iid_map.get(int(j))
-        if user is not None and item is not None:
-            found[row] = model.score(user, item)
-        elif kind != "PMF" and (user is not None or item is not None):
-            found[row] += model.u_biases[user] if user is not None else model.i_biases[item]
-    return np.clip(found, 1.0, 5.0)
-
-
 def peers(number, asked):
-    """PMF and biased MF with the settings that are best on hidden ratings; the bias model."""
+    """Factorizations with the settings that are best on hidden ratings; biases likewise."""
     train, test = fold(number)
-    fewer, unseen = hidden(train)
-    for kind, fixed in FIXED.items():
-        begin, best = time.perf_counter(), (np.inf, {})
-        for k, rate, penalty in itertools.product((5, 10, 20), RATES[kind], PENALTIES[kind]):
-            settings = {"k": k, "learning_rate": rate, "lambda_reg": penalty}
-            given = {**fixed, **settings, "seed": 0}
-            found = peer(kind, given, fewer, unseen)
-            error = np.sqrt(np.mean((found - unseen[:, 2]) ** 2))
-            best = min(best, (error, settings), key=lambda pair: pair[0])
-        found = peer(kind, {**fixed, **best[1], "seed": 0}, train, test)
-        yield peer_row(number, f"{kind} (cornac), tuned", found, test, begin, str(best[1]))
-    begin = time.perf_counter()
-    found = biases(train, test)
-    yield peer_row(number, "biases", found, test, begin, "penalties 5 and 5")
-
-
-def biases(train, test, penalty=5.0, rounds=20):
-    """Mean, item and user biases by penalised least squares."""
-    size = train[:, :2].max(axis=0) + 1
-    size = np.maximum(size, test[:, :2].max(axis=0) + 1)
-    centre, of = train[:, 2].mean(), [np.zeros(size[0]), np.zeros(size[1])]
-    counts = [np.bincount(train[:, k], minlength=size[k]) for k in (0, 1)]
-    for _ in range(rounds):
-        for k in (1, 0):
-            left = train[:, 2] - centre - of[1 - k][train[:, 1 - k]]
-            of[k] = np.bincount(train[:, k], left, size[k]) / (counts[k] + penalty)
-    return np.clip(centre + of[0][test[:, 0]] + of[1][test[:, 1]], 1.0, 5.0)
+    parts = (train, *hidden(train), test)
+    ways = {
+        "biases, tuned": lambda: tuned_biases(*parts),
+        "PMF, tuned": lambda: tuned_sgd(*parts, False),
+        "biased MF, tuned": lambda: tuned_sgd(*parts, True),
+    }
+    if has_cornac():
+        ways["PMF (cornac), tuned"] = lambda: tuned_cornac(*parts, "PMF")
+        ways["biased MF (cornac), tuned"] = lambda: tuned_cornac(*parts, "MF")
+    for method, way in ways.items():
+        begin = time.perf_counter()
+        found, note = way()
+        yield peer_row(number, method, found, test, begin, note)
 
 
 def peer_row(number, method, found, test, begin, note):

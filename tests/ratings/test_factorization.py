@@ -30,7 +30,7 @@ def fitted():
     rows = taste()
     order = np.random.default_rng(1).permutation(len(rows))
     train, test = rows[order[: -len(rows) // 5]], rows[order[-len(rows) // 5 :]]
-    return MaxMarginFactorization(3, random_state=0).fit(train), train, test
+    return MaxMarginFactorization(2, n_sweeps=1000, random_state=0).fit(train), train, test
 
 
 def test_hidden_ratings_are_found(fitted):

@@ -65,15 +65,19 @@ def _read_rows(rows: Any, columns: Sequence[str], of: str) -> list[Any]:
     given = list(rows) if hasattr(rows, "__iter__") and not isinstance(rows, str) else [rows]
     for number, row in enumerate(given):
         if not isinstance(row, list | tuple | np.ndarray) or len(row) != len(columns):
-            matrix = (
-                f"; a matrix of {columns[0]}s by {columns[1]}s is passed as a SciPy sparse one, "
-                f"which tells a {columns[2]} 0 from no {columns[2]}"
-            )
             raise DataError(
                 f"row {number} of the {of} is {row!r:.60}: it is ({', '.join(columns)})"
-                + (matrix if len(columns) == 3 else "")
+                + (_of_matrices(columns) if len(columns) == 3 else "")
             )
     return [[row[place] for row in given] for place in range(len(columns))]
+
+
+def _of_matrices(columns: Sequence[str]) -> str:
+    first, second, value = columns
+    return (
+        f"; a matrix of {first}s by {second}s is passed as a SciPy sparse one, which tells a "
+        f"{value} 0 from no {value}"
+    )
 
 
 def _plain(values: Any, name: str, of: str) -> Any:

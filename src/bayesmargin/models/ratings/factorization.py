@@ -246,6 +246,7 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         Parameters
         ----------
         pairs : data frame, array or sequence of (user, item)
+            A rating that stands behind them is left aside.
 
         Returns
         -------

@@ -62,9 +62,7 @@ def levels_of(given: Any, levels: Any) -> Any:
 
 def read_pairs(pairs: Any, users: Any, items: Any) -> tuple[IntArray, IntArray]:
     """Rows of users and items to predict for; of names that nobody has seen the last ones."""
-    third = getattr(pairs, "shape", (0, 2))[1:] == (len(COLUMNS),) and hasattr(pairs, "dtype")
-    table = pairs[:, :2] if third and getattr(pairs, "ndim", 0) == 2 else pairs
-    who, what = read_columns(table, COLUMNS[:2], "pairs")
+    who, what = read_columns(_without_ratings(pairs), COLUMNS[:2], "pairs")
     require_same_kind(who, users, "user")
     require_same_kind(what, items, "item")
     found = []
@@ -72,3 +70,15 @@ def read_pairs(pairs: Any, users: Any, items: Any) -> tuple[IntArray, IntArray]:
         place = numbers_of(names, among)
         found.append(np.where(place == UNKNOWN, len(among), place))
     return found[0], found[1]
+
+
+def _without_ratings(pairs: Any) -> Any:
+    """Pairs of rows that may have ratings behind them; frames tell columns by their names."""
+    if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] == len(COLUMNS):
+        return pairs[:, :2]
+    if isinstance(pairs, list | tuple):
+        return [
+            row[:2] if isinstance(row, list | tuple | np.ndarray) and len(row) == 3 else row
+            for row in pairs
+        ]
+    return pairs
