@@ -156,10 +156,12 @@ def leads_rhat(model, test) -> float:
     return float(rhat(leads).max())
 
 
-def begun(root: Path, file: Path, n_jobs: int, kind: str = "default") -> subprocess.Popen:
+def begun(
+    root: Path, file: Path, n_jobs: int, kind: str = "default", blas: int = 1
+) -> subprocess.Popen:
     """A process that measures the sources in a folder."""
     paths = os.pathsep.join([str(root / "src"), str(HERE / "benchmarks")])
-    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": str(blas)}
     environment["CUDA_VISIBLE_DEVICES"] = ""  # a fit on processors is what is measured
     command = [sys.executable, __file__, "--measure", str(file)]
     command += ["--n-jobs", str(n_jobs), "--kind", kind]
@@ -177,14 +179,14 @@ def ended(process: subprocess.Popen, longest: float) -> dict | None:
 
 
 def beside_a_busy_core(file: Path, n_jobs: int) -> dict[str, dict | None]:
-    """The same fit with two cores of its own, and with another process on one of them."""
+    """A fit with two BLAS threads on two cores, and with another process on one of these."""
     cores = sorted(os.sched_getaffinity(0))[:2]
     os.sched_setaffinity(0, cores)
-    quiet = ended(begun(HERE, file, n_jobs), LONGEST)
+    quiet = ended(begun(HERE, file, n_jobs, blas=2), LONGEST)
     spinning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     os.sched_setaffinity(spinning.pid, cores[-1:])
     try:
-        return {"quiet": quiet, "busy": ended(begun(HERE, file, n_jobs), LONGEST)}
+        return {"quiet": quiet, "busy": ended(begun(HERE, file, n_jobs, blas=2), LONGEST)}
     finally:
         spinning.kill()
 
