@@ -6,7 +6,10 @@ half drift that turns it, and its part is solved exactly,
 
 .. math:: r \leftarrow e^{-\xi h} r + \sqrt{A\,(1 - e^{-2 \xi h}) / \xi}\;\nu
 
-which holds for a negative :math:`\xi` too.
+which holds for a negative :math:`\xi` too. A kick by a gradient with the variance :math:`\sigma^2`
+in some direction warms it as much as :math:`\tfrac{h}{2} \sigma^2 \, h\xi \coth(h\xi)` of
+:math:`A` does. Where :math:`\sigma^2` is known, :math:`A` is less by that, so that one friction
+serves all directions.
 
 *Langevin dynamics.* The step of :mod:`bayesmargin.dynamics.langevin` in coordinates of unit scale.
 
@@ -21,6 +24,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from bayesmargin.engines.target import (
     Layout,
@@ -42,16 +46,33 @@ class Chains(NamedTuple):
 
 
 class Thermostat(NamedTuple):
-    """Stochastic gradient Nose-Hoover thermostat: step and diffusion."""
+    """Stochastic gradient Nose-Hoover thermostat: step, diffusion, and what gradients have of it.
+
+    The latter is an array (class, feature), or one number for all.
+    """
 
     step: Any
     diffusion: Any
+    brought: Any = 0.0
+
+    def told(self, variance: Any) -> "Thermostat":
+        """The same of gradients with known variances."""
+        turned = self.step * self.diffusion
+        share = 0.5 * self.step * turned / np.tanh(turned)
+        return self._replace(brought=jnp.asarray(share * variance))
 
 
 class Langevin(NamedTuple):
-    """Stochastic gradient Langevin dynamics: its step."""
+    """Stochastic gradient Langevin dynamics: its step.
+
+    The noise of its gradients is kept so small that it need not be told.
+    """
 
     step: Any
+
+    def told(self, variance: Any) -> "Langevin":
+        """The same."""
+        return self
 
 
 class Leapfrog(NamedTuple):
@@ -110,8 +131,9 @@ def thermostat_step(
     variance = jnp.where(
         jnp.abs(turned) > 1e-4, -jnp.expm1(-2.0 * steady) / steady, 2.0 * (1.0 - turned)
     )
-    noise = without_common(target, layout, normal_like(noise_keys, momentum))
-    spread = jnp.sqrt(diffusion * dynamics.step * variance)
+    injected = jnp.sqrt(jnp.maximum(diffusion - dynamics.brought, 0.0))
+    noise = without_common(target, layout, injected * normal_like(noise_keys, momentum))
+    spread = jnp.sqrt(dynamics.step * variance)
     momentum = _wide(jnp.exp(-turned)) * momentum + _wide(spread) * noise
     warmth = heat(target, layout, momentum)
     position = without_common(target, layout, position + half * momentum)

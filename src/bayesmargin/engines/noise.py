@@ -1,4 +1,9 @@
-"""How many rows a gradient estimate needs: all of them, or a batch that is quiet enough."""
+"""How many rows a gradient estimate needs: all of them, or a batch that is quiet enough.
+
+With it the variance of the estimate in every direction. The thermostat balances noise by one
+friction, so directions with more of it than others would be warmer, and those that the prior alone
+holds cold: the dynamics is told, and injects so much less.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +35,7 @@ PLACES = 4  # positions at which noise is measured
 
 @program(static_argnames="layout")
 def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
-    """Variance, mean over directions, of the gradient estimated from one tile at random."""
+    """Variances (class, feature) of the gradient estimated from one tile at random."""
     positions = without_common(target, layout, positions)
     weights = weights_at(target, positions)
     n_scores = weights.shape[1]
@@ -43,11 +48,10 @@ def tile_noise(target: Target, layout: Layout, positions: Any) -> Any:
         moved = moved - families.slopes(family, take(target.reference)[:, None], n_scores)
         change = pulled(rows, take(target.cost)[:, None, None] * moved)
         change = without_common(target, layout, target.scale * target.unit * change)
-        return sums[0] + change, sums[1] + jnp.square(change).sum()
+        return sums[0] + change, sums[1] + jnp.square(change)
 
-    total, squares = over_tiles(layout, body, (jnp.zeros_like(weights), jnp.float32(0.0)))
-    found = layout.n_tiles * squares - jnp.square(total).sum()
-    return found / (positions.shape[0] * freedom(target, layout))
+    total, squares = over_tiles(layout, body, (jnp.zeros_like(weights), jnp.zeros_like(weights)))
+    return (layout.n_tiles * squares - jnp.square(total)).mean(axis=0)
 
 
 def programs(shapes: Shapes) -> list[Callable[[], Any]]:
@@ -65,23 +69,27 @@ def batch_for(
     step: float,
     bearable: float,
     rng: np.random.Generator,
-) -> tuple[Layout, float]:
-    """Layout with a batch, and the variance of its gradient; all rows where those are needed.
+) -> tuple[Layout, float, Any]:
+    """Layout with a batch; all rows where those are needed. With it the variance of its gradient.
+
+    That is told as a mean over directions, and for each (class, feature).
 
     A batch is a whole number of tiles, which divide the rows evenly, and is read tile by tile: the
     scores that are held do not grow with it. Its gradient has no more than the ``bearable``
     variance.
     """
     target, layout = whitened.target, whitened.layout
+    silent = np.zeros((1, 1), np.float32)
     if layout.n_tiles < FEWEST_TILES:
-        return layout, 0.0
+        return layout, 0.0, silent
     places = rng.standard_normal((PLACES, *target.centre.shape)).astype(np.float32)
-    noise = float(tile_noise(target, layout=layout, positions=places))
+    each = tile_noise(target, layout=layout, positions=places)
+    noise = float(each.sum()) / freedom(target, layout)
     wanted = noise / bearable, step * layout.n_tiles * whitened.roughness / LARGEST_KICK
     tiles = max(1.0, *wanted) if given is None else given / layout.tile
     choices = [m for m in range(1, layout.n_tiles) if layout.n_tiles % m == 0 and m >= tiles]
     if not choices or (given is None and WORTH * choices[0] > layout.n_tiles):
-        return layout, 0.0
-    left = 1.0 - choices[0] / layout.n_tiles
+        return layout, 0.0, silent
+    left = (1.0 - choices[0] / layout.n_tiles) / choices[0]
     chosen = replace(layout, batch=choices[0] * layout.tile, pieces=choices[0])
-    return chosen, noise / choices[0] * left
+    return chosen, noise * left, each * left

@@ -190,7 +190,8 @@ def start_stochastic(
     """Chains that read batches, whose gradients have no more than the bearable variance."""
     loaded, whitened, generators = places
     step = float(dynamics.step)
-    layout, variance = batch_for(whitened, given.batch_size, step, bearable, generators[-1])
+    layout, variance, each = batch_for(whitened, given.batch_size, step, bearable, generators[-1])
+    dynamics = dynamics.told(each)
     placed = replace(whitened, layout=layout)
     chains = place_chains(placed, generators[:-1], given.diffusion_level)
     crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, generators[-1]))
