@@ -253,8 +253,8 @@ def main() -> None:
         *((5000, 4, 100) if small else (10_000_000, 64, 1000))))  # fmt: skip
     head(book, "head 1.28 million x 1024, overlapping", 300.0, other, 0.1, count, **few)
     head(book, "head 1.28 million x 1024, separable", 300.0, other, 0.6, count, **few)
-    half = (other[0] // 2, *other[1:])
-    book.part("640,000 x 1024, streamed", None, lambda: streamed_at_size(clusters(*half, 0.1)))
+    some = (other[0] // 10, *other[1:])
+    book.part("128,000 x 1024, streamed", None, lambda: streamed_at_size(clusters(*some, 0.1)))
     met = all(bound["met"] for bound in book.bounds)
     if small or given.only:
         print("small sizes or some parts: nothing is kept")
