@@ -1,6 +1,6 @@
 """Log loss of ``predict_proba`` beside the strongest peers, from one fit without hold-out.
 
-    python benchmarks/probabilities.py [set ...] [--processes 8]
+    python benchmarks/probabilities.py [set ...] [--processes 8] [--C 1] [--prior-scale 1]
 
 Ten sets (``decision_sets.py``), standardised, at most 4,000 training rows; means over 10 random
 parts of small sets and 2 of large ones, the same for all. The peers: ``LogisticRegressionCV``
@@ -9,7 +9,8 @@ by isotonic regression; Venn-ABERS predictors around a logistic regression (five
 small sets, a Bayesian logistic regression sampled by NUTS (NumPyro, standard normal prior, 500
 draws after 500 of warming up). All other settings are the defaults. ``best`` is the least loss of a
 peer on the set; peers differ from set to set. Venn-ABERS and NumPyro are part of the extra
-``bench``.
+``bench``. With ``--C`` or ``--prior-scale`` (numbers or "auto") ours has another setting than the
+default, and nothing is kept.
 """
 
 import os
@@ -33,9 +34,9 @@ from venn_abers import VennAbersCalibrator
 
 from bayesmargin import BayesianLinearSVC
 from decision_sets import NAMES, SMALL, compile_models, how_many, parts_of, whole_sets
-from options import sets_and_processes
+from options import add_sets, command_line
 from reporting import finish
-from workers import spread
+from workers import add_processes, spread
 
 FOLDS = 5
 BEST_ON, WORST = 7, 1.03
@@ -82,10 +83,10 @@ class Nuts:
         return np.mean([softmax(X @ one + other, axis=1) for one, other in pairs], axis=0)
 
 
-def models() -> dict[str, Any]:
+def models(settings: dict[str, Any] | None = None) -> dict[str, Any]:
     """Ours first, then the peers by their names."""
     found: dict[str, Any] = {
-        "ours": BayesianLinearSVC(n_jobs=1, random_state=0),
+        "ours": BayesianLinearSVC(n_jobs=1, random_state=0, **(settings or {})),
         "logistic": LogisticRegressionCV(scoring="neg_log_loss", cv=FOLDS, max_iter=2000),
     }
     for method in ("sigmoid", "temperature", "isotonic"):
@@ -93,12 +94,14 @@ def models() -> dict[str, Any]:
     return {**found, "venn_abers": VennAbers(), "nuts": Nuts()}
 
 
-def losses(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> list[float]:
+def losses(
+    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, settings: dict[str, Any]
+) -> list[float]:
     """Log loss of every model; probabilities of zero are lifted, as many peers have them."""
     warnings.simplefilter("ignore")
     classes = np.unique(y)
     result = []
-    for name, model in models().items():
+    for name, model in models(settings).items():
         if name == "nuts" and len(y) > SMALL:
             result.append(np.nan)
             continue
@@ -109,17 +112,28 @@ def losses(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray)
 
 
 def main() -> None:
-    names, processes = sets_and_processes(__doc__, NAMES)
+    asking = command_line(__doc__)
+    add_sets(asking, NAMES)
+    add_processes(asking)
+    for name in ("C", "prior-scale"):
+        asking.add_argument(f"--{name}", type=lambda word: word if word == "auto" else float(word))
+    chosen = asking.parse_args()
+    names, processes = chosen.sets, chosen.processes
+    given = {"C": chosen.C, "prior_scale": chosen.prior_scale}
+    settings = {name: value for name, value in given.items() if value is not None}
     warnings.simplefilter("ignore")
     compile_models()
     table: list[list[Any]] = []
     for name, X, y in whole_sets(names):
-        parts = parts_of(X, y, how_many(y, 10, 2))
+        parts = ((*part, settings) for part in parts_of(X, y, how_many(y, 10, 2)))
         found = np.array(list(spread(losses, parts, processes)))
         mean = found.mean(axis=0)
         ratio = float(mean[0] / np.nanmin(mean[1:]))
         table.append([name, *map(float, mean), ratio, ratio <= 1.0])
         print(*table[-1], flush=True)
+    if settings:
+        print(f"with {settings}: nothing is kept")
+        return
     ratios = [row[-2] for row in table]
     best = sum(ratio <= 1.0 for ratio in ratios)
     bounds = [
