@@ -64,9 +64,14 @@ def choose(number, asked):
 
 
 def ours(number, asked):
-    """Defaults, and minibatches."""
+    """Defaults, minibatches, and features that users have or lack."""
     train, test = fold(number)
-    for method, settings in (("ours", {}), ("ours, minibatches", {"sampler": "ssgnht"})):
+    features = {"n_factors": "infinite", "n_chains": 2, "n_sweeps": 300}
+    for method, settings in (
+        ("ours", {}),
+        ("ours, minibatches", {"sampler": "ssgnht"}),
+        ("ours, features", features),
+    ):
         if method in asked.methods:
             model, seconds = fit(train, **settings)
             yield row_of(number, method, model, test, seconds, str(model.diagnostics_))
