@@ -69,13 +69,6 @@ class RowsOfTwoClasses:
         mean, variance = self.scores(anchor)
         return np.asarray(ndtr(self._kinks(mean, variance, slice(None))[0]))
 
-    def bends(self, anchor: GaussianAnchor) -> tuple[FloatArray, FloatArray]:
-        """What each row adds to the precision along its score, and to the pull on it."""
-        mean, variance = self.scores(anchor)
-        ratio, deviation = self._kinks(mean, variance, slice(None))
-        curvature = self.cost * normal_density(ratio) / deviation
-        return curvature, curvature * mean + self.cost * self.sign * ndtr(ratio)
-
     def precision_of(self, sites: FloatArray) -> FloatArray:
         """That of the prior and of sites of the rows."""
         precision = np.diag(self.precision)

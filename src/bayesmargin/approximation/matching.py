@@ -15,7 +15,7 @@ score is noise of a known variance, and the site sees the hinge through it. The 
 scores of rows left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods.tilting import with_hinge
 
-ROUNDS = 40
+ROUNDS = 80
 CLOSE = 0.01  # deviations of a score, root mean square, by which moments may disagree at the end
-BOLD, TIMID = 0.8, 0.1  # shares of a change of sites that are made: at first, and at least
+BOLD, TIMID = 1.0, 0.1  # shares of a change of sites that are made: at first, and at least
+BOLDER = 1.2  # by which the share grows where moments come nearer
 LEAST = 1e-9  # of the precision of a score that is not its own row's
 
 
@@ -74,19 +75,30 @@ class MatchedGaussian:
 
 
 def matched(
-    part: RowsOfTwoClasses, anchor: GaussianAnchor, noise: FloatArray | None = None
+    part: RowsOfTwoClasses,
+    noise: FloatArray | None = None,
+    start: MatchedGaussian | None = None,
+    close: float = CLOSE,
 ) -> MatchedGaussian:
     """The Gaussian whose scores have the moments that their rows give them.
 
     Parameters
     ----------
-    anchor : GaussianAnchor
-        Of least divergence, to begin with.
     noise : array of shape (n_rows,), optional
         Variances of what the features leave out of the scores.
+    start : MatchedGaussian, optional
+        Of the same rows with other costs; by default no site is there at first.
+    close : float
+        Deviations by which moments may disagree at the end.
     """
     noise = np.zeros(len(part.rows)) if noise is None else noise
-    precision, pull = part.bends(anchor)
+    precision: FloatArray = np.zeros(len(part.rows))
+    pull: FloatArray = np.zeros(len(part.rows))
+    if start is None:
+        size = len(part.precision)
+        anchor = GaussianAnchor(np.zeros(size), np.diag(1.0 / np.sqrt(part.precision)))
+    else:
+        precision, pull, anchor = start.precision, start.pull, replace(start.anchor, iterations=0)
     bold, before = BOLD, np.inf
     rest = wider = np.inf
     for _ in range(ROUNDS):
@@ -103,10 +115,10 @@ def matched(
         rest = float(np.sqrt(np.mean(gap**2 / variance)))
         wider = float(np.mean(asked / variance) - 1.0)
         spread = float(np.sqrt(np.mean(np.log(asked / variance) ** 2)))
-        if max(rest, spread) < CLOSE:
+        if max(rest, spread) < close:
             break
-        if max(rest, spread) > before:
-            bold = max(TIMID, 0.5 * bold)
+        worse = max(rest, spread) > before
+        bold = max(TIMID, 0.5 * bold) if worse else min(BOLD, BOLDER * bold)
         before = max(rest, spread)
         precision = precision + bold * (wanted - precision)
         pull = pull + bold * (wanted_pull - pull)

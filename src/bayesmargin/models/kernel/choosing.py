@@ -22,16 +22,18 @@ from bayesmargin.models.linear.choosing import (
     searched,
 )
 from bayesmargin.models.linear.fitting import LinearData
-from bayesmargin.models.linear.gaussian import GaussianFits, gaussian_fits
+from bayesmargin.models.linear.gaussian import GaussianFits, matched_fits
 
 ROWS = 2000  # that decide, at most
-FEATURES, TRIED, LEAST = 100, 300, 50  # of a candidate, of all of its scores, and no fewer than
-MOST, TOGETHER = 400, 1600  # features of a model, and of all of its scores together
+FEATURES, TRIED, LEAST = 100, 1000, 50  # of a candidate, of all of its scores, and no fewer than
+MOST, TOGETHER = 400, 3000  # features of a model, and of all of its scores together
+MANY, FINER = (5_000, 200_000), 700  # rows of two classes that are worth more features, and these
+NEARLY = 1.25  # times as many features that are not worth a comparison
 USUAL_COST = 10.0
 THIN = 2  # landmarks for each feature of a candidate
-CLOSE_ENOUGH = 0.1  # deviations of the posterior, of a candidate's Gaussian
-# Costs beyond some thirty make walls of hinges: draws tell little of their rows left out.
-STEPS = {"C": (10**0.5, 0.01, 3.2), "gamma": (4.0, 1 / 16, 16.0)}
+CLOSE_ENOUGH = 0.05  # deviations of the posterior, of a candidate's Gaussian
+SEVERAL = 3  # scores up to which a walk looks closer at the end
+STEPS = {"C": (10**0.5, 0.01, 10.0), "gamma": (4.0, 1 / 64, 16.0)}
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,10 @@ class Question:
         names = [name for name in STEPS if name not in self.known]
         found = {"C": USUAL_COST / self.margin, "gamma": self.usual, **self.known}
         blocks = 1 if part.n_classes == 2 else part.n_classes
-        most = min(max(LEAST, TOGETHER // blocks), MOST, len(part.label))
+        worth = MANY[0] < len(self.data.label) <= MANY[1] and blocks == 1
+        most = min(max(LEAST, TOGETHER // blocks), FINER if worth else MOST, len(part.label))
         size = min(self.n_components or FEATURES, max(LEAST, TRIED // blocks), most)
+        size = most if most <= NEARLY * size and self.n_components is None else size
         profile = None
         if names:
 
@@ -89,10 +93,13 @@ class Question:
                 return trial.losses(now["C"], now["gamma"], size)
 
             first = tuple(found[name] for name in names)
-            profile = searched(names, first, STEPS, of_candidate, part.weight)
+            rounds = 2 if blocks <= SEVERAL else 1
+            profile = searched(names, first, STEPS, of_candidate, part.weight, rounds)
             found |= profile.best
         sizes, wanted = None, self.n_components
-        if wanted is None:
+        if wanted is None and blocks > 1:
+            wanted = most  # more were always better, which rows left out do not show
+        elif wanted is None:
             sizes = trial.sizes(found["C"], found["gamma"], size, most)
             wanted = int(sizes.best["n_components"])
         return Choice(found["C"], found["gamma"], wanted, profile, sizes)
@@ -112,7 +119,7 @@ class _Trial:
         rows, near = self._features(gamma, size), self.fits.setdefault((gamma, size), {})
         other = min(near, key=lambda cost: abs(np.log(cost / C)), default=C)
         facts = (C, asked.margin, asked.scale, True, near.get(other), CLOSE_ENOUGH)
-        near[C] = gaussian_fits(rows, *facts)
+        near[C] = matched_fits(rows, *facts)
         return near[C].losses(near[C].left_out())
 
     def sizes(self, C: float, gamma: float, size: int, most: int) -> Profile:

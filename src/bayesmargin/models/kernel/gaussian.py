@@ -4,7 +4,8 @@ Under a kernel a score has a wide prior and many rows that know of it, so that t
 features is close to normal more often than that of a handful of weights. So the Gaussian is taken
 that has the moments which rows give their scores (:mod:`bayesmargin.approximation.matching`). What
 it cannot have is skewness, the third term of the energy along a direction, and that is measured, as
-is whether its moments are those asked for. Where both are well independent draws of the Gaussian
+is whether its moments are those asked for, and whether gradients say that mean and width are quite
+other ones. Where both are well independent draws of the Gaussian
 stand for the posterior; where they are not, chains run.
 """
 
@@ -16,18 +17,17 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.diagnostics.convergence import Diagnostics
-from bayesmargin.diagnostics.gaussian import gaps
+from bayesmargin.diagnostics.gaussian import Gaps, gaps
 from bayesmargin.models.linear.fitting import LinearData
-from bayesmargin.models.linear.gaussian import GaussianFits, gaussian_fits
+from bayesmargin.models.linear.gaussian import GaussianFits, gaussian_fits, matched_fits
 from bayesmargin.running.run import Run
 
 SKEWED = 0.3  # skewness along a direction, in root mean square over directions, that is too much
+FAR, OTHERWISE = 1.0, 2.0  # deviations of the mean, and times a variance, likewise
 UNSETTLED = 0.05  # disagreement of moments with those asked for that is too much
-CLOSE_ENOUGH = 0.1  # deviations of the posterior, of the Gaussian to begin with
+CLOSE_ENOUGH = 0.1  # deviations of the posterior by which least divergence is told
 LOOKED_AT, FEWEST, READ = 400, 50, 2e8  # draws at which gradients are, fewer the more is read
-MATCHED = (
-    12_000  # rows, at most, whose moments are matched: with more the least divergence has them
-)
+MATCHED = 100_000  # rows, at most, whose moments are matched: more have them anyway
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,12 @@ class GaussianDiagnostics(Diagnostics):
         )
 
 
+def _far(found: Gaps) -> bool:
+    """Whether the posterior is elsewhere: what features leave out moves it a little in any case."""
+    alike = 1.0 / OTHERWISE < found.variance_ratio < OTHERWISE
+    return found.mean_off > FAR or not alike
+
+
 def gaussian_run(
     data: LinearData,
     scale: float,
@@ -65,10 +71,12 @@ def gaussian_run(
     One chain is made for each generator but the last.
     """
     began = time.perf_counter()
-    fits = gaussian_fits(data, settings.C, settings.margin, scale, tolerance=CLOSE_ENOUGH)
+    facts = (data, settings.C, settings.margin, scale)
     wider = 0.0
-    if len(data.label) <= MATCHED:
-        fits = fits.matched()
+    if len(data.label) > MATCHED:
+        fits = gaussian_fits(*facts, tolerance=CLOSE_ENOUGH)
+    else:
+        fits = matched_fits(*facts)
         assert fits.matches is not None
         if max(max(one.rest, abs(one.wider)) for one in fits.matches) > UNSETTLED:
             return None
@@ -80,7 +88,7 @@ def gaussian_run(
         draws = spawned[-1].standard_normal((count, size))
         found.append(gaps(draws, part.gradients(anchor, draws)))
     skewness = max(one.skewness for one in found)
-    if skewness > SKEWED:
+    if skewness > SKEWED or any(_far(one) for one in found):
         return None
     shape = (settings.n_draws, size)
     draws = np.stack(

@@ -18,7 +18,7 @@ from bayesmargin.models.linear.fitting import LinearData
 Candidate = tuple[float, ...]
 """Values of the settings in question, in their order."""
 
-ENOUGH, HARDLY = 0.003, 0.25  # of the least loss, and of the error, that are hardly a loss
+ENOUGH, HARDLY = 0.003, 1.0  # of the least loss, and of its standard error, that are hardly a loss
 FLAT = 1.0  # standard errors within which a candidate is as good as the best
 
 

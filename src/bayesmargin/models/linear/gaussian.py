@@ -7,13 +7,13 @@ others take their places when one goes, and no computation at the old border see
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from bayesmargin.approximation.dense import RowsOfTwoClasses, score_moments
 from bayesmargin.approximation.gaussian import GaussianAnchor
-from bayesmargin.approximation.matching import MatchedGaussian, matched
+from bayesmargin.approximation.matching import CLOSE, MatchedGaussian, matched
 from bayesmargin.approximation.newton import TOLERANCE
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
 from bayesmargin.calibration.maps import MAX_ROWS, Link, fit_link
@@ -46,13 +46,6 @@ class GaussianFits:
     cost: float
     margin: float
     matches: Sequence[MatchedGaussian] | None = None
-
-    def matched(self) -> "GaussianFits":
-        """Gaussians that have the moments of the scores, whose variances are not too small."""
-        noise = self.data.unseen
-        pairs = zip(self.parts, self.anchors, strict=True)
-        found = [matched(part, anchor, noise) for part, anchor in pairs]
-        return replace(self, anchors=[one.anchor for one in found], matches=found)
 
     @property
     def number(self) -> FloatArray:
@@ -139,17 +132,45 @@ def gaussian_fits(
     start : GaussianFits, optional
         Of the same rows with another cost.
     """
+    parts = _parts(data, cost, margin, scale, intercept, start)
+    starts = [None] * len(parts) if start is None else start.anchors
+    anchors = [part.fit(one, tolerance) for part, one in zip(parts, starts, strict=True)]
+    return GaussianFits(data, parts, anchors, cost, margin)
+
+
+def matched_fits(
+    data: LinearData,
+    cost: float,
+    margin: float,
+    scale: float,
+    intercept: bool = True,
+    start: GaussianFits | None = None,
+    close: float = CLOSE,
+) -> GaussianFits:
+    """Gaussians that have the moments of the scores; arguments as of :func:`gaussian_fits`."""
+    parts = _parts(data, cost, margin, scale, intercept, start)
+    starts = [None] * len(parts) if start is None or start.matches is None else start.matches
+    noise = data.unseen
+    found = [matched(part, noise, one, close) for part, one in zip(parts, starts, strict=True)]
+    return GaussianFits(data, parts, [one.anchor for one in found], cost, margin, found)
+
+
+def _parts(
+    data: LinearData,
+    cost: float,
+    margin: float,
+    scale: float,
+    intercept: bool,
+    start: GaussianFits | None,
+) -> list[RowsOfTwoClasses]:
+    """Rows of two classes, or of one against the rest for every class."""
     signs = np.where(np.arange(data.n_classes) == data.label[:, None], 1.0, -1.0)
     signs = signs[:, 1:] if data.n_classes == 2 else signs
     rows = data.values if start is None else start.parts[0].rows
     if intercept and start is None:
         rows = np.column_stack([rows, np.ones(len(rows))])
-    precision = np.full(rows.shape[1], scale**-2.0)
-    facts = (cost * data.weight, margin, precision)
-    parts = [RowsOfTwoClasses(rows, np.ascontiguousarray(sign), *facts) for sign in signs.T]
-    starts = [None] * len(parts) if start is None else start.anchors
-    anchors = [part.fit(one, tolerance) for part, one in zip(parts, starts, strict=True)]
-    return GaussianFits(data, parts, anchors, cost, margin)
+    facts = (cost * data.weight, margin, np.full(rows.shape[1], scale**-2.0))
+    return [RowsOfTwoClasses(rows, np.ascontiguousarray(sign), *facts) for sign in signs.T]
 
 
 def folds_of(label: IntArray, count: int, rng: np.random.Generator) -> IntArray:
