@@ -40,8 +40,8 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
         one over the number of columns). "scale" is one over the number of columns
         times the variance of ``X``, as in ``SVC``.
     n_components : int or "auto"
-        Features that hold the kernel; "auto" takes as many as rows left out ask for. As many as
-        there are rows is exact.
+        Features that hold the kernel; "auto" takes as many as rows left out ask for, and of several
+        classes 400, or 3,000 for all classes together. As many as there are rows is exact.
     margin : float
         Margin :math:`\ell` that a score should reach.
     prior_scale : float
@@ -75,7 +75,8 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
     C_, gamma_ : float
         The ``C`` and ``gamma`` that were used.
     profile_, sizes_ : Profile or None
-        What candidates of ``C`` and ``gamma``, and numbers of components, were worth; print them.
+        What candidates of ``C`` and ``gamma``, and of two classes numbers of components, were
+        worth; print them.
     map_ : FeatureMap
         Landmarks and features.
     coef_, intercept_ : arrays of shape (1, n_components) and (1,)
