@@ -61,7 +61,7 @@ def draw_buffet(rng: np.random.Generator, n_rows: int, concentration: float) -> 
     >>> import numpy as np
     >>> from bayesmargin.models.buffet.prior import draw_buffet
     >>> draw_buffet(np.random.default_rng(0), 5, 2.0).shape
-    (5, 6)
+    (5, 7)
     """
     held = np.zeros((n_rows, 0), dtype=np.int64)
     for i in range(n_rows):

@@ -30,9 +30,10 @@ def read_links(links: Any) -> Known:
     --------
     >>> import pandas as pd
     >>> from bayesmargin.models.links.reading import read_links
-    >>> known = read_links(pd.DataFrame({"source": ["ann"], "target": ["bob"]}))
+    >>> table = pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cleo"]})
+    >>> known = read_links(table)
     >>> known.matrix[0].tolist(), known.entities.tolist()
-    ([[0.0, 1.0], [0.0, 0.0]], ['ann', 'bob'])
+    ([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], ['ann', 'bob', 'cleo'])
     """
     if isinstance(links, Mapping):
         parts = [_matrix(part) for part in links.values()]
