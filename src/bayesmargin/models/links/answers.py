@@ -1,13 +1,11 @@
 r"""From draws of features and weights to probabilities of links.
 
-A score has a posterior with mean :math:`m` and variance :math:`v`. The probability of a link is
-
-.. math:: \sigma\!\left(\frac{a m + b}{\sqrt{1 + \tfrac\pi8 a^2 v}}\right),
-
-MacKay's mean of :math:`\sigma(a f + b)` over a normal law. Slope and offset are learned from pairs
-that some further chains are not shown: the model bends its features to the pairs that it sees, and
-is not as sure of others. (Leaving a pair out by computation does not do: a law of its score that is
-close to normal forgets that the features would have been other ones.)
+The probability of a link whose score has the posterior mean :math:`m` is :math:`\sigma(a m + b)`.
+Slope and offset are learned from pairs that some further chains are not shown: the model bends its
+features to the pairs that it sees, and is not as sure of others. (Leaving a pair out by computation
+does not do: a law of its score that is close to normal forgets that the features would have been
+other ones. And log odds that are drawn towards zero where a score is not known make links that are
+rare too probable: one in fifty is far from even odds.)
 """
 
 from collections.abc import Iterable
@@ -21,8 +19,6 @@ from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
 from bayesmargin.models.links.model import Draw
 from bayesmargin.models.links.pairs import Asked
 
-PIECE = 1 << 20  # pairs whose scores are made at once
-
 
 class Chances(NamedTuple):
     """The map from scores to probabilities: log odds of a known score are ``slope f + offset``."""
@@ -30,19 +26,13 @@ class Chances(NamedTuple):
     slope: float
     offset: float
 
-    def apply(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
-        """Probabilities of links, from mean and variance of their scores."""
-        found: FloatArray = expit(_log_odds(self.slope, self.offset, mean, variance))
+    def apply(self, score: FloatArray) -> FloatArray:
+        """Probabilities of links with these scores."""
+        found: FloatArray = expit(self.slope * score + self.offset)
         return found
 
 
-def _log_odds(slope: float, offset: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
-    return (slope * mean + offset) / np.sqrt(1.0 + np.pi / 8.0 * slope**2 * variance)
-
-
-def fit_chances(
-    mean: FloatArray, variance: FloatArray, linked: BoolArray, weight: FloatArray, margin: float
-) -> Chances:
+def fit_chances(score: FloatArray, linked: BoolArray, weight: FloatArray, margin: float) -> Chances:
     """The map under which links and their absence are most probable, with a weak prior.
 
     Examples
@@ -50,14 +40,14 @@ def fit_chances(
     >>> import numpy as np
     >>> from bayesmargin.models.links.answers import fit_chances
     >>> score, linked = np.repeat([-1.0, 1.0], 500), np.arange(1000) % 10 < np.repeat([1, 8], 500)
-    >>> map_of = fit_chances(score, np.zeros(1000), linked, np.ones(1000), 1.0)
-    >>> map_of.apply(np.array([-1.0, 1.0]), np.zeros(2)).round(2)
+    >>> map_of = fit_chances(score, linked, np.ones(1000), 1.0)
+    >>> map_of.apply(np.array([-1.0, 1.0])).round(2)
     array([0.1, 0.8])
     """
     sign = np.where(linked, 1.0, -1.0)
 
     def loss(found: FloatArray) -> float:
-        odds = _log_odds(np.exp(found[0]) / margin, found[1], mean, variance)
+        odds = np.exp(found[0]) / margin * score + found[1]
         doubt = 0.5 * found[0] ** 2 + 0.5 * (found[1] / 10.0) ** 2
         return float(doubt - weight @ log_expit(sign * odds))
 
@@ -78,21 +68,18 @@ def scores_of(draw: Draw, asked: tuple[IntArray, ...]) -> FloatArray:
     return found + draw.intercept[relation]
 
 
-def moments_of(draws: Iterable[Draw], asked: tuple[IntArray, ...]) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of the scores of pairs over draws."""
-    number, mean, square = 0, np.zeros(len(asked[0])), np.zeros(len(asked[0]))
-    for draw in draws:
-        number += 1
-        away = scores_of(draw, asked) - mean
-        mean += away / number
-        square += away**2 * ((number - 1) / number)
-    return mean, square / number
+def mean_score(draws: Iterable[Draw], asked: tuple[IntArray, ...]) -> FloatArray:
+    """Mean of the scores of pairs over draws."""
+    mean = np.zeros(len(asked[0]))
+    for number, draw in enumerate(draws, start=1):
+        mean += (scores_of(draw, asked) - mean) / number
+    return mean
 
 
 def chances_of(draws: Any, hidden: Asked, margin: float) -> Chances:
     """The map of a fit, from pairs that the chains of these draws were not shown."""
-    moments = moments_of(draws, (hidden.source, hidden.target, hidden.relation))
-    return fit_chances(*moments, hidden.linked > 0, hidden.weight, margin)
+    score = mean_score(draws, (hidden.source, hidden.target, hidden.relation))
+    return fit_chances(score, hidden.linked > 0, hidden.weight, margin)
 
 
 def order_of(held: IntArray) -> IntArray:

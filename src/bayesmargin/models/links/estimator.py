@@ -12,7 +12,7 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.links.answers import chances_of, moments_of, order_of, scores_of
+from bayesmargin.models.links.answers import chances_of, mean_score, order_of, scores_of
 from bayesmargin.models.links.diagnostics import LinksDiagnostics, diagnose
 from bayesmargin.models.links.model import LinkModel
 from bayesmargin.models.links.pairs import fewer_negatives, indexed, split_off
@@ -295,7 +295,7 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
             Probabilities of no link and of a link.
         """
         asked = self._asked(pairs)
-        chance = self.chances_.apply(*moments_of(self._draws, asked))
+        chance = self.chances_.apply(mean_score(self._draws, asked))
         return np.stack([1.0 - chance, chance], axis=1)
 
     def predict(self, pairs: Any) -> Any:
@@ -305,7 +305,7 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
     def decision_function(self, pairs: Any) -> FloatArray:
         """Posterior means of the scores of pairs."""
         asked = self._asked(pairs)
-        return moments_of(self._draws, asked)[0]
+        return mean_score(self._draws, asked)
 
     def predict_interval(self, pairs: Any, coverage: float = 0.9) -> FloatArray:
         """Intervals that hold the probability of a link in this share of the draws.
@@ -320,7 +320,7 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
         asked = self._asked(pairs)
         scores = np.stack([scores_of(draw, asked) for draw in self._draws])
         ends = np.quantile(scores, [0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage], axis=0)
-        return self.chances_.apply(ends.T, np.zeros_like(ends.T))
+        return self.chances_.apply(ends.T)
 
     def probability_matrix(self, relation: Any = None) -> FloatArray:
         """Probabilities of links between all entities, by one relation.
@@ -340,7 +340,7 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
         size = len(self.entities_)
         source, target = (part.ravel() for part in np.indices((size, size)))
         asked = source, target, np.full(size * size, number)
-        chance = self.chances_.apply(*moments_of(self._draws, asked)).reshape(size, size)
+        chance = self.chances_.apply(mean_score(self._draws, asked)).reshape(size, size)
         np.fill_diagonal(chance, 0.0)
         return chance
 
