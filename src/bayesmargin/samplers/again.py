@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,8 +14,19 @@ from bayesmargin.running.ensemble import Ensemble, Remedies
 from bayesmargin.samplers.account import StochasticAccount
 from bayesmargin.targets.problem import Problem
 
-if TYPE_CHECKING:
-    from bayesmargin.samplers.stochastic import StochasticSampler
+
+class Placing(Protocol):
+    """A sampler that places chains around an anchor."""
+
+    def place(
+        self,
+        problem: Problem,
+        generators: Sequence[np.random.Generator],
+        anchor: GaussianAnchor | None,
+        shrink: float,
+        steady: bool = False,
+    ) -> Ensemble:
+        """Chains around an anchor, with ``shrink`` times the step that suits them."""
 
 
 def beside_anchor(chains: Sequence[Chain]) -> dict[str, float]:
@@ -33,7 +44,7 @@ def beside_anchor(chains: Sequence[Chain]) -> dict[str, float]:
 class Again(Remedies):
     """Chains around an anchor can begin anew: around draws, with a smaller step, or steadier."""
 
-    sampler: "StochasticSampler"
+    sampler: Placing
     problem: Problem
     generators: Sequence[np.random.Generator]
     anchor: GaussianAnchor | None
