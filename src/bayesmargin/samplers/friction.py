@@ -66,7 +66,7 @@ class SGHMC(StochasticSampler):
         return (LOOKS, REPEATS) if affordable >= LOOKS else super().noise_looks(n_values)
 
     def typical_noise(self, noise: FloatArray) -> FloatArray:
-        r"""The mean over positions, but no more than :data:`WALL` times the median.
+        r"""The mean over positions, but no more than one and a half times the median.
 
         A friction that is given does not find its level: what is left out heats by
         :math:`hV/(2C)`. Variances at positions are skewed, so that their median was 10 to 20% below
