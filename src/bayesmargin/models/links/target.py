@@ -95,18 +95,20 @@ def collect(target, gradient):  # type: ignore[no-untyped-def]
     relations, total = view.weights.shape[0], 0.0
     symmetric = view.reach.shape[0] == relations
     for r in range(relations):
+        total += 0.5 * (view.intercept[r] / INTERCEPT_SCALE) ** 2
+    for r in range(relations):
         value = view.intercept[r]
-        total += 0.5 * (value / INTERCEPT_SCALE) ** 2
         gradient[r] = target.width[r] * (target.fall[r] + value / INTERCEPT_SCALE**2)
     at = relations
     for r in range(relations):
         for k in range(features.size[0]):
-            for other in range(end_of(features, symmetric, k)):
+            end = end_of(features, symmetric, k)
+            for other in range(end):
+                total += 0.5 * (view.weights[r, k, other] / view.scale) ** 2
+            for other in range(end):
+                mirrored = slope[r, other, k] if symmetric and other != k else 0.0
+                down = slope[r, k, other] + mirrored
                 value = view.weights[r, k, other]
-                total += 0.5 * (value / view.scale) ** 2
-                down = slope[r, k, other]
-                if symmetric and other != k:
-                    down += slope[r, other, k]
                 gradient[at] = target.width[at] * (down + value / view.scale**2)
                 at += 1
     return total
