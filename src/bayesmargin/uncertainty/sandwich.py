@@ -135,7 +135,11 @@ def _information(prior: Belief, size: int) -> FloatArray:
 
 
 def _root(covariance: FloatArray) -> FloatArray:
-    scale = np.sqrt(np.diag(covariance))
+    """Triangular root; a ``LinAlgError`` where rounding has left a variance that is none."""
+    variances = np.diag(covariance)
+    if not variances.min() > 0.0:
+        raise linalg.LinAlgError(f"a variance of {variances.min():.3g} is not positive")
+    scale = np.sqrt(variances)
     unit = covariance / np.outer(scale, scale) + 1e-10 * np.eye(len(scale))
     lower: FloatArray = scale[:, None] * linalg.cholesky(unit, lower=True)
     return lower
