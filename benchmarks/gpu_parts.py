@@ -3,6 +3,7 @@
 import time
 import tracemalloc
 import warnings
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -10,8 +11,9 @@ import jax
 import numpy as np
 
 from bayesmargin import BayesianLinearSVC
-from bayesmargin.engines import loading, samplers
+from bayesmargin.engines import loading, predicting, samplers
 from bayesmargin.engines.samplers import ArraySampler
+from bayesmargin.models.linear.scores import mean_scores
 from bayesmargin.posterior import Posterior
 from bayesmargin.samplers import SSGNHT, SubgradientHMC
 from laws import apart, contrasts
@@ -84,6 +86,7 @@ def predictions(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> d
         start = time.perf_counter()
         model.decision_function(rows, return_std=True)
         times.append(time.perf_counter() - start)
+    parts = parts_of_predictions(model, rows)
     tracemalloc.start()
     _, deviation = model.decision_function(rows, return_std=True)
     host = tracemalloc.get_traced_memory()[1]
@@ -94,7 +97,40 @@ def predictions(n_rows: int, n_features: int, n_classes: int, n_draws: int) -> d
     off = float(np.max(np.abs(deviation[0] / truth - 1.0)))
     return {"seconds": times[1], "first": times[0], "third": times[2], "draws": 4 * n_draws,
             "host_gb": host / 1e9, "device_gb": device / 1e9, "largest_error": off,
+            "seconds_of_parts": parts,
             "met": max(host, device) < MOST_BYTES and off < 0.02}  # fmt: skip
+
+
+def parts_of_predictions(model: BayesianLinearSVC, rows: np.ndarray) -> dict[str, float]:
+    """Seconds of what predictions with deviations are made of, one after another, as they repeat.
+
+    ``host product`` is what the scores would take on the cores of this process.
+    """
+    coef, intercept = model.posterior_.flat("coef"), model.posterior_.flat("intercept")
+    mean = np.asarray(model.coef_), np.asarray(model.intercept_)
+    away = predicting.at_hand(coef, intercept)
+    piece = min(len(rows), predicting.SCORES // len(mean[1]))
+    share = np.float32(1.0 / len(coef))
+    there = jax.block_until_ready(jax.device_put(rows[:piece]))
+    works: dict[str, Callable[[], Any]] = {
+        "rows checked": lambda: model._rows(rows),
+        "host product": lambda: mean_scores(rows, *mean),
+        "draws found": lambda: predicting.at_hand(coef, intercept),
+        "a piece there": lambda: jax.block_until_ready(jax.device_put(rows[:piece] + 0.0)),
+        "squares of a piece": lambda: jax.block_until_ready(
+            predicting._squares(there, away, None, share)
+        ),
+        "scores of a piece": lambda: jax.block_until_ready(predicting._scores(there, *mean)),
+        "a piece back": lambda: np.asarray(predicting._scores(there, *mean)),
+        "tables": lambda: [np.sqrt(np.zeros((len(rows), len(mean[1])), np.float32) + 1.0)],
+    }
+    found = {"pieces": len(rows) / piece}
+    for name, work in works.items():
+        for _ in range(2):
+            start = time.perf_counter()
+            work()
+            found[name] = time.perf_counter() - start
+    return found
 
 
 def streamed(data: Any, n_draws: int) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.calibration.leave_one_out import leave_one_out_jointly
 from bayesmargin.engines import crew, memory, predicting
 from bayesmargin.engines.memory import needed
-from bayesmargin.engines.predicting import spread_of_scores
+from bayesmargin.engines.predicting import scores_with_spread, spread_of_scores
 from bayesmargin.engines.samplers import ArraySampler
 from bayesmargin.foundation.random import spawn_generators
+from bayesmargin.models.linear import spread
 from bayesmargin.models.linear.calibrating import left_out_on_device
 from bayesmargin.models.linear.scores import draw_scores, mean_scores
-from bayesmargin.models.linear.spread import contrast_variance, score_variance
+from bayesmargin.models.linear.spread import contrast_variance, score_variance, scores_with_variance
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import sample
 from bayesmargin.samplers import SSGNHT
@@ -89,6 +90,33 @@ def test_scores_on_a_device_are_known_as_well_as_on_the_host(room, monkeypatch):
     assert spread_of_scores(X, coef, intercept) == pytest.approx(truth, rel=1e-4)
     found = spread_of_scores(X, coef, intercept, leader)
     assert found == pytest.approx(between, rel=1e-4, abs=1e-5)
+    mean = coef[3], intercept[3]
+    scores, variance = scores_with_spread(X, mean, coef, intercept)
+    assert scores == pytest.approx(mean_scores(X, *mean), rel=1e-5)
+    assert variance == pytest.approx(truth, rel=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_come_from_where_their_variances_do_if_they_are_in_single_precision(
+    dtype, monkeypatch
+):
+    rng = np.random.default_rng(3)
+    X, coef = rng.standard_normal((40, 7)).astype(dtype), rng.standard_normal((9, 70, 7))
+    intercept, mean = rng.standard_normal((9, 70)), (coef.mean(axis=0), np.ones(70))
+    monkeypatch.setattr(spread, "worth_a_device", lambda *_: False)
+    here = scores_with_variance(X, mean, coef, intercept)
+    asked = []
+
+    def on_device(*arguments):
+        asked.append(arguments)
+        return scores_with_spread(*arguments)
+
+    monkeypatch.setattr(spread, "worth_a_device", lambda *_: True)
+    monkeypatch.setattr(predicting, "scores_with_spread", on_device)
+    there = scores_with_variance(X, mean, coef, intercept)
+    assert len(asked) == (dtype is np.float32)
+    for one, other in zip(here, there, strict=True):
+        assert one == pytest.approx(other, rel=1e-4, abs=1e-5)
 
 
 def test_rows_are_left_out_on_a_device_as_on_the_host():

@@ -1,4 +1,4 @@
-"""How well scores of many rows are known, from many draws, on a device.
+"""Scores of many rows and how well they are known, from many draws, on a device.
 
 Draws that were there for the last rows are kept for the next ones, while they live in memory here.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from bayesmargin.engines.programs import program
 from bayesmargin.foundation.types import FloatArray, IntArray
 
-SCORES = 1 << 25  # scores held at a time
+SCORES = 1 << 24  # scores held at a time
 WEIGHTS = 1 << 28  # of the draws that are on the device together, and of those that stay there
 PROBES = 1009  # weights that tell whether draws have been changed in their place
 
@@ -34,7 +34,7 @@ class Kept(NamedTuple):
     probe: FloatArray
 
 
-Found = tuple[int, Any]  # the first row, and squares of its piece
+Found = tuple[int, list[Any]]  # the first row, and what is known of its piece
 _kept: dict[tuple[Any, ...], Kept] = {}
 
 
@@ -55,6 +55,12 @@ def _squares(rows: Any, away: Away, leader: Any, share: Any) -> Any:
     count, blocks = away.intercept.shape
     start = jnp.zeros((rows.shape[0], blocks), jnp.float32)
     return share * jax.lax.fori_loop(0, count, add, start)
+
+
+@program
+def _scores(rows: Any, coef: Any, intercept: Any) -> Any:
+    """Scores (row, block), as precise as single precision is."""
+    return jnp.dot(rows, coef.T, precision=jax.lax.Precision.HIGHEST) + intercept
 
 
 @program(donate_argnums=(0, 1))
@@ -83,10 +89,40 @@ def spread_of_scores(
     >>> spread_of_scores(np.array([[2.0]], np.float32), coef, np.zeros((2, 1), np.float32))
     array([[8.]], dtype=float32)
     """
+    (variance,) = _of_pieces(X, coef, intercept, leader)
+    return variance
+
+
+def scores_with_spread(
+    X: FloatArray, mean: tuple[FloatArray, FloatArray], coef: FloatArray, intercept: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores (row, block) under mean weights, and their variances over draws.
+
+    ``mean`` are weights (block, feature) and intercepts (block,), draws as of
+    :func:`spread_of_scores`. Rows travel once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.engines.predicting import scores_with_spread
+    >>> coef = np.array([[[1.0]], [[3.0]]], np.float32)
+    >>> X, mean = np.array([[2.0]], np.float32), (np.array([[2.0]]), np.array([0.5]))
+    >>> scores_with_spread(X, mean, coef, np.zeros((2, 1), np.float32))
+    (array([[4.5]], dtype=float32), array([[8.]], dtype=float32))
+    """
+    variance, scores = _of_pieces(X, coef, intercept, None, mean)
+    return scores, variance
+
+
+def _of_pieces(
+    X: FloatArray, coef: FloatArray, intercept: FloatArray, leader: Any, mean: Any = None
+) -> list[FloatArray]:
+    """Variances of scores, and scores under mean weights if there are any, piece by piece."""
     count, blocks = intercept.shape
-    variance = np.zeros((len(X), blocks), np.float32)
+    tables = [np.zeros((len(X), blocks), np.float32) for _ in range(1 if mean is None else 2)]
     step = min(len(X), max(1, SCORES // blocks))
     share = jnp.float32(1.0 / max(1, count - 1))
+    centre = None if mean is None else [jnp.asarray(part, jnp.float32) for part in mean]
     for away in _groups(coef, intercept):
         waiting: Found | None = None  # the device computes while what is known comes back
         for first in range(0, len(X), step):
@@ -94,18 +130,23 @@ def spread_of_scores(
             part = slice(start, start + step)
             lead = None if leader is None else jnp.asarray(leader[part])
             rows = jnp.asarray(X[part], jnp.float32)
-            before, waiting = waiting, (first, _squares(rows, away, lead, share))
-            _collect(variance, step, before)
-        _collect(variance, step, waiting)
-    return variance
+            found = [_squares(rows, away, lead, share)]
+            if centre is not None:
+                found.append(_scores(rows, *centre))
+            before, waiting = waiting, (first, found)
+            _collect(tables, step, before)
+        _collect(tables, step, waiting)
+        centre = None  # every group of draws adds to variances alone
+    return tables
 
 
-def _collect(variance: FloatArray, step: int, found: Found | None) -> None:
+def _collect(tables: list[FloatArray], step: int, found: Found | None) -> None:
     """Add what a piece of rows has found, less the rows that the piece before has had."""
     if found is not None:
-        first, squares = found
-        new = variance[first : first + step]
-        new += np.asarray(squares)[step - len(new) :]
+        first, known = found
+        for table, piece in zip(tables, known, strict=False):
+            new = table[first : first + step]
+            new += np.asarray(piece)[step - len(new) :]
 
 
 def _groups(coef: FloatArray, intercept: FloatArray) -> Iterator[Away]:

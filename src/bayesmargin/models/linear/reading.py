@@ -14,7 +14,7 @@ from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
 from bayesmargin.inputs.tensors import host_array
 from bayesmargin.models.linear.scores import mean_scores
-from bayesmargin.models.linear.spread import score_variance
+from bayesmargin.models.linear.spread import score_variance, scores_with_variance
 from bayesmargin.posterior import Posterior
 from bayesmargin.rows.files import FileRows
 from bayesmargin.rows.matching import matched_rows
@@ -85,9 +85,13 @@ class LinearScores(BaseEstimator):
         return tuple(joint) if return_std else joint[0]
 
     def _decision(self, X: Any, return_std: bool) -> tuple[FloatArray, ...]:
-        scores = mean_scores(X, np.atleast_2d(self.coef_), self.intercept_)
-        scores = scores[:, 0] if self._n_blocks() == 1 else scores
-        return (scores, self._score_sd(X)) if return_std else (scores,)
+        mean = np.atleast_2d(self.coef_), self.intercept_
+        if return_std:
+            scores, variance = scores_with_variance(X, mean, *self._draws())
+            found = [scores, np.sqrt(variance, out=variance)]
+        else:
+            found = [mean_scores(X, *mean)]
+        return tuple(part[:, 0] if self._n_blocks() == 1 else part for part in found)
 
     def _score_sd(self, X: Any) -> FloatArray:
         deviations = np.sqrt(score_variance(X, *self._draws()))

@@ -36,14 +36,19 @@ def draw_scores(values: Any, coef: FloatArray, intercept: FloatArray) -> FloatAr
     return scores
 
 
+def in_single_precision(values: Any, coef: FloatArray) -> bool:
+    """Whether scores of rows under weights (block, feature) are computed in single precision."""
+    dense = isinstance(values, np.ndarray)
+    return dense and values.dtype == np.float32 and len(coef) >= SINGLE
+
+
 def mean_scores(values: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """Scores (row, block) under mean weights.
 
     Where there are many scores of dense rows in single precision, they are computed in it: a copy
     of the rows in double precision would take longer, and know no more.
     """
-    dense = isinstance(values, np.ndarray)
-    if dense and values.dtype == np.float32 and len(coef) >= SINGLE:
+    if in_single_precision(values, coef):
         coef, intercept = coef.astype(np.float32), intercept.astype(np.float32)
     scores: FloatArray = values @ coef.T
     scores += intercept

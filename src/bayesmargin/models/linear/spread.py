@@ -12,7 +12,12 @@ import numpy as np
 from bayesmargin.calibration.leading import at_leader
 from bayesmargin.engines.choosing import worth_a_device
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
+from bayesmargin.models.linear.scores import (
+    draw_scores,
+    in_single_precision,
+    mean_scores,
+    rows_at_a_time,
+)
 from bayesmargin.priors.moments import FULL_COVARIANCE
 
 
@@ -30,6 +35,22 @@ def score_variance(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArra
         for rows, away in _deviations(X, coef[:, part], intercept[:, part]):
             variance[rows, part] = np.square(away, out=away).sum(axis=0)
     return variance
+
+
+def scores_with_variance(
+    X: Any, mean: tuple[FloatArray, FloatArray], coef: FloatArray, intercept: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores (row, block) under mean weights and their variances over draws.
+
+    They are :func:`mean_scores` and :func:`score_variance`; where the second comes from a device
+    and the first is in single precision, that is made there as well: one core of the host needs
+    longer for it than the device for all draws.
+    """
+    if worth_a_device(X, coef) and in_single_precision(X, mean[0]):
+        from bayesmargin.engines.predicting import scores_with_spread
+
+        return scores_with_spread(X, mean, coef, intercept)
+    return mean_scores(X, *mean), score_variance(X, coef, intercept)
 
 
 def contrast_variance(
