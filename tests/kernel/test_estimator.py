@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bayesmargin
 from bayesmargin import BayesianSVC
 from bayesmargin.errors import DataError
-from bayesmargin.models.kernel.kernels import RBF, Polynomial
+from bayesmargin.models.kernel.kernels import RBF, PolynomialKernel
 
 GIVEN = {"C": 1.0, "gamma": "scale", "n_components": 20}  # what would be chosen anew at every fit
 
@@ -115,7 +115,7 @@ def test_a_weight_of_two_is_a_row_given_twice(moons):
 
 
 def test_settings_by_paths_frames_and_pipelines(moons):
-    assert BayesianSVC(kernel="poly", kernel__degree=2).kernel == Polynomial(degree=2)
+    assert BayesianSVC(kernel="poly", kernel__degree=2).kernel == PolynomialKernel(degree=2)
     frame = pandas.DataFrame(moons[0], columns=["left", "up"])
     model = BayesianSVC(C=1.0, kernel="poly", n_components=6, n_draws=50, random_state=0)
     pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), model)
@@ -133,7 +133,7 @@ def test_settings_by_paths_frames_and_pipelines(moons):
         ({"gamma": 0.0}, "gamma=0.0"),
         ({"C": None}, "C=None"),
         ({"n_components": 0}, "n_components=0"),
-        ({"kernel": Polynomial(coef0=-1.0)}, "coef0=-1.0"),
+        ({"kernel": PolynomialKernel(coef0=-1.0)}, "coef0=-1.0"),
         ({"multi_class": "ovo"}, "multi_class='ovo'.*'ovr'"),
         ({"kernel": "precomputed"}, "square matrix"),
         ({"kernel": lambda a, b: np.zeros(3)}, "shape \\(3,\\)"),

@@ -13,7 +13,7 @@ from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.models.kernel.gaussian import GaussianDiagnostics, gaussian_run
 from bayesmargin.models.kernel.kernels import RBF
 from bayesmargin.models.kernel.landmarks import fit_map
-from bayesmargin.models.kernel.training import Sampled
+from bayesmargin.models.kernel.training import FeatureSettings
 from bayesmargin.models.linear.fitting import LinearData, make_problem
 from bayesmargin.models.linear.gaussian import folds_of, gaussian_fits, matched_fits
 from bayesmargin.priors.moments import prior_belief
@@ -132,6 +132,6 @@ def test_draws_of_the_gaussian_are_like_those_of_chains():
 def test_a_lopsided_posterior_is_left_to_chains():
     rng = np.random.default_rng(0)
     data = LinearData(rng.standard_normal((300, 1)), np.arange(300) == 0, np.ones(300), 2)
-    settings = Sampled(5.0, 1.0, "ovr", 50, 1)
+    settings = FeatureSettings(5.0, 1.0, "ovr", 50, 1)
     assert gaussian_run(data, 30.0, settings, rng.spawn(3)) is None
     assert gaussian_run(moons(100, 10), 1.0, settings, rng.spawn(3)) is not None

@@ -104,6 +104,7 @@ MODELS = {
     "linear, one-vs-rest": lambda: linear(3, multi_class="ovr", fit_intercept=False),
     "svc": kernel,
     "svc, three classes": lambda: kernel(3, kernel="poly", kernel__degree=2),
+    "svc, random features": lambda: kernel(kernel__features="random"),
     "svr": lambda: regression(BayesianLinearSVR),
     "quantile": lambda: regression(BayesianQuantileRegressor),
     "three quantiles": lambda: regression(BayesianQuantileRegressor, quantile=[0.1, 0.5, 0.9]),

@@ -10,6 +10,7 @@ import numpy as np
 import bayesmargin
 from bayesmargin import Checkpoint
 from bayesmargin.models.infinite_svc import GaussianComponents, MixtureGibbs
+from bayesmargin.models.kernel.kernels import PolynomialKernel
 from bayesmargin.models.medlda import SSGRLD
 from bayesmargin.samplers import SSGLD, SSGNHT
 from tests.saving import fitted
@@ -38,6 +39,14 @@ def test_topic_model():
     told = [0.7980253000773663, 0.7229020173535345, 0.7937024359286474, 0.8014312249316254]
     rows = fitted.counts(2, 40)[0][:4]
     np.testing.assert_allclose(model.predict_proba(rows)[:, 1], told, rtol=1e-4)
+
+
+def test_kernel_model():
+    model = bayesmargin.load(BEFORE / "kernel")
+    assert model.kernel == PolynomialKernel(degree=2)
+    told = [0.0439130969213886, 0.5126345090948999, 0.6570482803030521, 0.19047543141421813]
+    rows = fitted.rows(2, 40)[0][:4]
+    np.testing.assert_allclose(model.predict_proba(rows)[:, 1], told, rtol=1e-9)
 
 
 def test_a_saved_model_has_its_settings_again(tmp_path):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.models.kernel.fourier import fit_features
 from bayesmargin.models.kernel.kernels import Kernel
-from bayesmargin.models.kernel.landmarks import fit_map
 from bayesmargin.models.linear.choosing import (
     ENOUGH,
     Candidate,
@@ -137,7 +137,7 @@ class _Trial:
     def _features(self, gamma: float, size: int) -> LinearData:
         if (gamma, size) not in self.rows:
             facts = (self.question.kernel, gamma, self.part.values, self.columns, size)
-            found = fit_map(*facts, np.random.default_rng(self.seed), THIN * size)
+            found = fit_features(*facts, np.random.default_rng(self.seed), THIN * size)
             features, rest, _ = found.features(self.part.values)
             rest *= self.question.scale**2
             self.rows[gamma, size] = replace(self.part, values=features, unseen=rest)

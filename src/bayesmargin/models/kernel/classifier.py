@@ -34,7 +34,8 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
         Gaussian fit a candidate, no refits.
     kernel : {"rbf", "laplacian", "poly", "linear", "cosine", "precomputed"}, callable or Kernel
         A function gets two matrices of rows, as in ``SVC``. ``kernel__degree`` and
-        ``kernel__coef0`` are settings of the polynomial.
+        ``kernel__coef0`` are settings of the polynomial; ``kernel__features="random"`` describes
+        rows of "rbf" and "laplacian" by random waves instead of landmarks.
     gamma : float, "auto" or "scale"
         Of the kernels "rbf", "laplacian" and "poly". "auto" chooses it (in ``SVC`` the word means
         one over the number of columns). "scale" is one over the number of columns
@@ -77,8 +78,8 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
     profile_, sizes_ : Profile or None
         What candidates of ``C`` and ``gamma``, and of two classes numbers of components, were
         worth; print them.
-    map_ : FeatureMap
-        Landmarks and features.
+    map_ : FeatureMap or FourierMap
+        Landmarks or random waves, and the features made of them.
     coef_, intercept_ : arrays of shape (1, n_components) and (1,)
         Posterior means of the weights of the features; with more classes a row for each.
     posterior_ : Posterior

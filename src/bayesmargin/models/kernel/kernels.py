@@ -24,7 +24,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bayesmargin.errors import DataError
-from bayesmargin.foundation.arguments import require_count
+from bayesmargin.foundation.arguments import require_choice, require_count
 from bayesmargin.foundation.settings import Settings
 from bayesmargin.foundation.types import FloatArray
 
@@ -50,10 +50,26 @@ class Kernel(Settings):
         """Whether ``gamma`` means anything."""
         return False
 
+    @property
+    def of_waves(self) -> bool:
+        """Whether rows are described by random waves, not by landmarks."""
+        return False
+
+    def frequencies(
+        self, shape: tuple[int, int], gamma: float, rng: np.random.Generator
+    ) -> FloatArray:
+        """Random frequencies (column, wave), for kernels that are means over waves."""
+        raise NotImplementedError(f"{self!r} is no mean over waves")
+
 
 @dataclass(frozen=True, repr=False)
 class RBF(Kernel):
     r"""Gaussian kernel :math:`\exp(-\gamma\,|x - x'|^2)`.
+
+    Parameters
+    ----------
+    features : {"landmarks", "random"}
+        What describes rows: their kernel with some of them, or random waves that know no row.
 
     Examples
     --------
@@ -63,10 +79,27 @@ class RBF(Kernel):
     array([[1.   , 0.368]])
     """
 
+    features: str = "landmarks"
+
+    def check(self) -> None:
+        """Raise ``ValueError`` for settings that are not allowed."""
+        require_choice("features", self.features, ("landmarks", "random"))
+
     @property
     def has_gamma(self) -> bool:
         """Whether ``gamma`` means anything."""
         return True
+
+    @property
+    def of_waves(self) -> bool:
+        """Whether rows are described by random waves, not by landmarks."""
+        return self.features == "random"
+
+    def frequencies(
+        self, shape: tuple[int, int], gamma: float, rng: np.random.Generator
+    ) -> FloatArray:
+        """Of a normal law."""
+        return np.sqrt(2.0 * gamma) * rng.standard_normal(shape)
 
     def between(self, first: FloatArray, second: Any, gamma: float) -> FloatArray:
         """Matrix of the kernel between two matrices of rows."""
@@ -90,6 +123,12 @@ class Laplacian(RBF):
         """Matrix of the kernel between two matrices of rows."""
         return np.exp(-gamma * cdist(first, second, "cityblock"))
 
+    def frequencies(
+        self, shape: tuple[int, int], gamma: float, rng: np.random.Generator
+    ) -> FloatArray:
+        """Of Cauchy's law."""
+        return gamma * rng.standard_cauchy(shape)
+
 
 @dataclass(frozen=True, repr=False)
 class Linear(Kernel):
@@ -105,7 +144,7 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Polynomial(Kernel):
+class PolynomialKernel(Kernel):
     r"""Kernel :math:`(\gamma\, x \cdot x' + r)^p`.
 
     Parameters
@@ -196,7 +235,7 @@ class PrecomputedKernel(Kernel):
 KERNELS: dict[str, type[Kernel]] = {
     "rbf": RBF,
     "laplacian": Laplacian,
-    "poly": Polynomial,
+    "poly": PolynomialKernel,
     "linear": Linear,
     "cosine": Cosine,
     "precomputed": Precomputed,
@@ -210,7 +249,7 @@ def kernel_of(kernel: Any) -> Kernel:
     --------
     >>> from bayesmargin.models.kernel.kernels import kernel_of
     >>> kernel_of("poly").set_params(degree=2)
-    Polynomial(degree=2)
+    PolynomialKernel(degree=2)
     """
     if isinstance(kernel, Kernel):
         return kernel

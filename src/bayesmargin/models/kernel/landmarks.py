@@ -16,7 +16,7 @@ directions those are kept in which the rows vary most.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,10 +64,6 @@ class FeatureMap:
     def n_features(self) -> int:
         """Number of features."""
         return int(self.mixing.shape[1])
-
-    def first(self, count: int) -> "FeatureMap":
-        """The map with the first features alone, those in which the rows vary most."""
-        return replace(self, mixing=np.ascontiguousarray(self.mixing[:, :count]))
 
     def features(self, rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Features (row, feature), variance left out (row), and how new a row is, from 0 to 1."""
@@ -136,13 +132,24 @@ def fit_map(
     mixing = np.ascontiguousarray(root[:, order[:n_features]])
     found = FeatureMap(kernel, gamma, np.ascontiguousarray(points), mixing, float(own.mean()))
     if every:
-        alone = 1.0 / np.maximum(np.square(vectors) @ (1.0 / np.maximum(values, DUST)), 1e-300)
-        share = np.divide(alone, own, out=np.zeros_like(alone), where=own > 0.0)
+        left = alone(values, vectors)
+        share = np.divide(left, own, out=np.zeros_like(left), where=own > 0.0)
     else:
         apart = np.setdiff1d(some, chosen)
         share = found.features(rows[apart if len(apart) else some])[2]
-    usual = float(np.quantile(np.clip(share, 0.0, 1.0), USUAL))
-    return FeatureMap(kernel, gamma, found.landmarks, mixing, found.own, min(usual, 0.99))
+    return FeatureMap(kernel, gamma, found.landmarks, mixing, found.own, usual_share(share))
+
+
+def alone(values: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Variance of each row's score that all others leave, by the eigenvalues of their matrix."""
+    return np.asarray(
+        1.0 / np.maximum(np.square(vectors) @ (1.0 / np.maximum(values, DUST)), 1e-300)
+    )
+
+
+def usual_share(share: FloatArray) -> float:
+    """Share of its variance left out that few training rows exceed."""
+    return min(float(np.quantile(np.clip(share, 0.0, 1.0), USUAL)), 0.99)
 
 
 def _require_definite(values: FloatArray) -> None:

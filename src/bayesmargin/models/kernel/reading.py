@@ -10,6 +10,7 @@ from bayesmargin.calibration.maps import BinaryLink
 from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.inputs.checks import require_numbers
+from bayesmargin.models.kernel.fourier import FourierMap
 from bayesmargin.models.kernel.kernels import Precomputed, kernel_of
 from bayesmargin.models.kernel.landmarks import FeatureMap
 from bayesmargin.models.linear.doubting import LinearDoubt
@@ -28,7 +29,7 @@ class KernelReading(LinearDoubt):
     """
 
     kernel: Any
-    map_: FeatureMap
+    map_: FeatureMap | FourierMap
     prior_scale_: float
     resting_: FloatArray
 

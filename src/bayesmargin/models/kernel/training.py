@@ -11,9 +11,9 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.inputs.checks import plain_labels
 from bayesmargin.models.deciding import DecisionsMixin
 from bayesmargin.models.kernel.choosing import Question, usual_gamma
+from bayesmargin.models.kernel.fourier import fit_features
 from bayesmargin.models.kernel.gaussian import gaussian_run
 from bayesmargin.models.kernel.kernels import Kernel, kernel_of
-from bayesmargin.models.kernel.landmarks import fit_map
 from bayesmargin.models.kernel.reading import KernelReading
 from bayesmargin.models.kernel.resting import resting_scores
 from bayesmargin.models.kernel.settings import AUTO, check_kernel_settings
@@ -38,7 +38,7 @@ from bayesmargin.samplers.auto import Auto
 
 
 @dataclass(frozen=True)
-class Sampled:
+class FeatureSettings:
     """The settings of the linear model on the features that is sampled."""
 
     C: float
@@ -89,7 +89,9 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
         with self._checkpointing(*(part for part in read if part is not None)) as checkpoint:
             generators = spawn_generators(checkpoint.random_state, self.n_chains + 1)
             data = self._mapped(data, generators[-1])
-            settings = Sampled(self.C_, self.margin, self.multi_class, self.n_draws, self.n_jobs)
+            settings = FeatureSettings(
+                self.C_, self.margin, self.multi_class, self.n_draws, self.n_jobs
+            )
             size = self.map_.n_features + 1
             separate = self.multi_class == "ovr" and len(self.classes_) > 2
             sizes = [size] * len(self.classes_) if separate else [size * self._n_blocks()]
@@ -124,7 +126,7 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
         choice = self._question(kernel, data, columns).choose(rng)
         self.C_, self.gamma_ = choice.C, choice.gamma
         self.profile_, self.sizes_ = choice.profile, choice.sizes
-        found = fit_map(kernel, choice.gamma, X, columns, choice.n_components, rng)
+        found = fit_features(kernel, choice.gamma, X, columns, choice.n_components, rng)
         self.map_ = found
         features, rest, _ = found.features(X)
         return replace(data, values=features, unseen=self.prior_scale_**2 * rest)

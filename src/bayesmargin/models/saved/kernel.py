@@ -8,31 +8,36 @@ from bayesmargin.models.saved.linear import check_draws, layout
 from bayesmargin.models.saved.requiring import require, require_array, require_number
 from bayesmargin.saving.classes import Stored, stored
 
+_KERNELS = "bayesmargin.models.kernel.kernels"
+
 __all__ = ["CLASSES", "check", "layout"]
 
 CLASSES: dict[str, Stored] = {
     **stored("bayesmargin.models.kernel.landmarks", "FeatureMap"),
+    **stored("bayesmargin.models.kernel.fourier", "FourierMap"),
     **stored("bayesmargin.models.kernel.gaussian", "GaussianDiagnostics"),
-    **stored(
-        "bayesmargin.models.kernel.kernels",
-        *("RBF", "Laplacian", "Linear", "Polynomial", "Cosine", "Precomputed"),
-        prefix="kernels.",
-    ),
+    **stored(_KERNELS, "RBF", "Laplacian", "Linear", "Cosine", "Precomputed", prefix="kernels."),
+    "kernels.Polynomial": Stored(_KERNELS, "PolynomialKernel"),
 }
 
 
 def check(model: Any, features: int) -> None:
     """Raise where parts of a model of so many columns do not fit each other."""
+    from bayesmargin.models.kernel.fourier import FourierMap
     from bayesmargin.models.kernel.kernels import Kernel, Precomputed, kernel_of
     from bayesmargin.models.kernel.landmarks import FeatureMap
     from bayesmargin.models.kernel.settings import check_kernel_settings
 
     check_kernel_settings(model)
     found = model.map_
-    require(isinstance(found, FeatureMap) and isinstance(found.kernel, Kernel), "map_")
+    require(isinstance(found, FeatureMap | FourierMap), "map_")
+    require(isinstance(found.kernel, Kernel), "kernel of the map")
     require(found.kernel == kernel_of(model.kernel), "kernel of the map")
     mixing = require_array(found.mixing, [None, None], "f", "mixing of the map")
-    if isinstance(found.kernel, Precomputed):
+    if isinstance(found, FourierMap):
+        require(found.kernel.of_waves and mixing.shape[1] <= len(mixing), "mixing of the map")
+        require_array(found.frequencies, [features, len(mixing) // 2], "f", "frequencies")
+    elif isinstance(found.kernel, Precomputed):
         points = require_array(found.landmarks, [len(mixing)], "i", "landmarks")
         require(bool(np.all((points >= 0) & (points < features))), "landmarks")
     else:
