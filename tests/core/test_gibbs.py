@@ -59,7 +59,7 @@ def sampled(checkpoint=None, n_jobs=1, show=lambda sweeps: None, n_sweeps=60):
     return chains, cut_short
 
 
-def same(one, other):
+def assert_same(one, other):
     assert [chain.traces for chain in one] == [chain.traces for chain in other]
     for mine, its in zip(one, other, strict=True):
         np.testing.assert_array_equal(mine.draws, its.draws)
@@ -92,7 +92,7 @@ def test_blocks_learn_in_burn_in_only_and_are_timed():
 def test_draws_depend_neither_on_threads_nor_on_rounds(monkeypatch):
     whole, _ = sampled()
     monkeypatch.setattr(rounds, "ROUND_SECONDS", 1e-9)
-    same(sampled(n_jobs=2)[0], whole)
+    assert_same(sampled(n_jobs=2)[0], whole)
 
 
 class Killed(BaseException):
@@ -112,7 +112,7 @@ def test_a_crashed_run_goes_on_bit_by_bit(tmp_path, monkeypatch, short_rounds):
     shown = []
     found, _ = sampled(Checkpoint(tmp_path / "c", 1e-9, "", {}, 0), show=shown.append)
     assert shown == list(range(37, 61))
-    same(found, whole)
+    assert_same(found, whole)
 
 
 def test_a_checkpoint_of_another_form_is_refused_in_words(tmp_path, monkeypatch, short_rounds):
@@ -172,4 +172,4 @@ def test_ctrl_c_with_a_checkpoint_leaves_it(tmp_path, ctrl_c, short_rounds):
     with pytest.raises(KeyboardInterrupt):
         sampled(Checkpoint(tmp_path / "c", 3600.0, "", {}, 0), show=press_after(25)[0])
     found, _ = sampled(Checkpoint(tmp_path / "c", 3600.0, "", {}, 0))
-    same(found, whole)
+    assert_same(found, whole)

@@ -7,8 +7,9 @@ import bayesmargin
 from bayesmargin import Checkpoint, MaxMarginVoting
 from bayesmargin.errors import SavedModelError
 from bayesmargin.models.saved.crowd import check
-from bayesmargin.running.progress import Silence, watching
+from bayesmargin.running.progress import watching
 
+from ..crashing import CrashAt
 from .test_voting import SHORT, crowd
 
 
@@ -44,25 +45,12 @@ def test_parts_that_do_not_fit_are_refused():
         vars(model).update(whole)
 
 
-class StopAt(Silence):
-    """Ends the fit after some sweeps, as a crash would."""
-
-    shown = True
-
-    def __init__(self, sweeps):
-        self.sweeps = sweeps
-
-    def update(self, stage, done, total, detail):
-        if done >= self.sweeps:
-            raise RuntimeError("crash")
-
-
 @pytest.mark.parametrize("sweeps", [10, 45])
 def test_a_fit_goes_on_bit_by_bit(sweeps, tmp_path):
     rows, _ = crowd(30)
     settings = {**SHORT, "checkpoint": Checkpoint(tmp_path / "state", every=1e-6)}
     straight = MaxMarginVoting(**SHORT).fit(rows)
-    with watching(StopAt(sweeps)), pytest.raises(RuntimeError, match="crash"):
+    with watching(CrashAt(sweeps)), pytest.raises(RuntimeError, match="crash"):
         MaxMarginVoting(**settings).fit(rows)
     assert (tmp_path / "state").exists()
     resumed = MaxMarginVoting(**settings).fit(rows)

@@ -7,8 +7,9 @@ import bayesmargin
 from bayesmargin import Checkpoint, MaxMarginLinks
 from bayesmargin.errors import SavedModelError
 from bayesmargin.models.saved.links import check
-from bayesmargin.running.progress import Silence, watching
+from bayesmargin.running.progress import watching
 
+from ..crashing import CrashAt
 from .test_links import SHORT, blocks
 
 
@@ -43,26 +44,13 @@ def test_parts_that_do_not_fit_are_refused():
         vars(model).update(whole)
 
 
-class StopAt(Silence):
-    """Ends the fit after some sweeps, as a crash would."""
-
-    shown = True
-
-    def __init__(self, sweeps):
-        self.sweeps = sweeps
-
-    def update(self, stage, done, total, detail):
-        if done >= self.sweeps:
-            raise RuntimeError("crash")
-
-
 @pytest.mark.parametrize(("sampler", "sweeps"), [("gibbs", 5), ("gibbs", 20), ("hmc", 20)])
 def test_a_fit_goes_on_bit_by_bit(sampler, sweeps, tmp_path):
     links, _ = blocks(15)
     settings = {**SHORT, "sampler": sampler}
     kept = {**settings, "checkpoint": Checkpoint(tmp_path / "state", every=1e-6)}
     straight = MaxMarginLinks(**settings).fit(links)
-    with watching(StopAt(sweeps)), pytest.raises(RuntimeError, match="crash"):
+    with watching(CrashAt(sweeps)), pytest.raises(RuntimeError, match="crash"):
         MaxMarginLinks(**kept).fit(links)
     assert (tmp_path / "state").exists()
     resumed = MaxMarginLinks(**kept).fit(links)

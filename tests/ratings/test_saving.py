@@ -6,8 +6,9 @@ import bayesmargin
 from bayesmargin import Checkpoint, MaxMarginFactorization
 from bayesmargin.errors import SavedModelError
 from bayesmargin.models.saved.ratings import check
-from bayesmargin.running.progress import Silence, watching
+from bayesmargin.running.progress import watching
 
+from ..crashing import CrashAt
 from .test_factorization import SHORT, taste
 
 
@@ -39,19 +40,6 @@ def test_parts_that_do_not_fit_are_refused():
         vars(model).update(whole)
 
 
-class StopAt(Silence):
-    """Ends the fit after some sweeps, as a crash would."""
-
-    shown = True
-
-    def __init__(self, sweeps):
-        self.sweeps = sweeps
-
-    def update(self, stage, done, total, detail):
-        if done >= self.sweeps:
-            raise RuntimeError("crash")
-
-
 @pytest.mark.parametrize("sampler", ["gibbs", "ssgnht"])
 @pytest.mark.parametrize("sweeps", [10, 30])
 def test_a_fit_goes_on_bit_by_bit(sweeps, sampler, tmp_path):
@@ -59,7 +47,7 @@ def test_a_fit_goes_on_bit_by_bit(sweeps, sampler, tmp_path):
     short = {**SHORT, "sampler": sampler}
     settings = {**short, "checkpoint": Checkpoint(tmp_path / "state", every=1e-6)}
     straight = MaxMarginFactorization(**short).fit(rows)
-    with watching(StopAt(sweeps)), pytest.raises(RuntimeError, match="crash"):
+    with watching(CrashAt(sweeps)), pytest.raises(RuntimeError, match="crash"):
         MaxMarginFactorization(**settings).fit(rows)
     assert (tmp_path / "state").exists()
     resumed = MaxMarginFactorization(**settings).fit(rows)

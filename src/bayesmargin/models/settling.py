@@ -13,7 +13,12 @@ import numpy as np
 from bayesmargin.diagnostics.figures import CUT_SHORT, Figures
 from bayesmargin.errors import ConvergenceWarning
 from bayesmargin.foundation.types import FloatArray
-from bayesmargin.models.mixtures.convergence import WORST_RHAT, settled, trace_report
+from bayesmargin.models.mixtures.convergence import (
+    FEWEST_ACCEPTED,
+    WORST_RHAT,
+    settled,
+    trace_report,
+)
 from bayesmargin.running.gibbs import Gibbs
 
 FEWEST_TO_JUDGE = 50
@@ -39,8 +44,15 @@ class SweepDiagnostics(Figures):
 
     @property
     def stuck(self) -> str:
-        """Why draws should not be trusted whatever the R-hats are; empty where nothing speaks."""
-        return ""
+        """Why draws should not be trusted whatever the R-hats are; empty where nothing speaks.
+
+        Where weights move by trajectories, "accepted" is the share of these.
+        """
+        accepted = self.get("accepted", 1.0)
+        if accepted >= FEWEST_ACCEPTED:
+            return ""
+        share = 100.0 * accepted
+        return f"The weights hardly move, {share:.0f}% accepted, and should NOT be trusted."
 
     @property
     def trustworthy(self) -> bool | None:
@@ -95,7 +107,7 @@ def warn_if_unsettled(found: SweepDiagnostics, sweeps: int) -> None:
     if not found.quantities or sweeps < FEWEST_TO_JUDGE:
         return
     if found[found.worst]["r_hat"] > WORST_RHAT or found.stuck:
-        warnings.warn(str(found), ConvergenceWarning, stacklevel=3)
+        warnings.warn(str(found), ConvergenceWarning, stacklevel=4)
 
 
 def intervals(draws: Mapping[str, FloatArray], probability: float) -> dict[str, FloatArray]:

@@ -1,8 +1,7 @@
-"""What a vote says about itself beside what all chains of sweeps do: how weights are accepted."""
+"""What a vote says about itself: which figures, and what they mean."""
 
 from collections.abc import Sequence
 
-from bayesmargin.models.mixtures.convergence import FEWEST_ACCEPTED
 from bayesmargin.models.settling import SweepDiagnostics, figures_of
 from bayesmargin.running.gibbs import Gibbs
 
@@ -24,14 +23,6 @@ class VotingDiagnostics(SweepDiagnostics):
     >>> print(found)
     The chains can be trusted (worst R-hat 1.010, of the hinge).
     """
-
-    @property
-    def stuck(self) -> str:
-        """Whether weights hardly move."""
-        if self["accepted"] >= FEWEST_ACCEPTED:
-            return ""
-        share = 100.0 * self["accepted"]
-        return f"The weights hardly move, {share:.0f}% accepted, and should NOT be trusted."
 
 
 def diagnose(chains: Sequence[Gibbs], length: int) -> VotingDiagnostics:

@@ -1,20 +1,14 @@
 """From the parameters of :class:`MaxMarginVoting` to a checked plan of its chains."""
 
 import math
-import numbers
 from typing import Any, NamedTuple
 
 from bayesmargin.foundation.arguments import (
-    require_choice,
     require_count,
     require_given,
-    require_jobs,
     require_real,
 )
-from bayesmargin.foundation.settings import require_only
-from bayesmargin.models.mixtures.classifier import check_sweeps
-from bayesmargin.models.settings import SAMPLERS
-from bayesmargin.running.progress import require_verbosity
+from bayesmargin.models.sweeping import check_run, positive_pair, sampler_named
 from bayesmargin.samplers import LangevinMC, SubgradientHMC
 
 NAMES = ("hmc", "lmc")
@@ -37,7 +31,7 @@ class Plan(NamedTuple):
 
 def sampler_of_weights(value: Any) -> Any:
     """The sampler of the weights, by name or as it is."""
-    return SAMPLERS[value]() if isinstance(value, str) and value in NAMES else value
+    return sampler_named(value, NAMES)
 
 
 def check_settings(estimator: Any) -> Plan:
@@ -54,15 +48,7 @@ def check_settings(estimator: Any) -> Plan:
         )
     if estimator.n_classes is not None:
         require_count("n_classes", estimator.n_classes, 2)
-    require_count("n_chains", estimator.n_chains, 1)
-    require_count("n_draws", estimator.n_draws, 1)
-    require_jobs(estimator.n_jobs)
-    require_verbosity(estimator.verbose)
-    sampler = sampler_of_weights(estimator.sampler)
-    if type(sampler) not in READ:
-        require_choice("sampler", sampler, NAMES)
-    require_only(sampler, READ[type(sampler)], "workers' weights")
-    n_sweeps, burn_in = check_sweeps(estimator.n_sweeps, sampler.burn_in)
+    sampler, n_sweeps, burn_in = check_run(estimator, NAMES, READ, "workers' weights")
     return Plan(
         dynamics=sampler.dynamics(None),
         step=sampler.step,
@@ -76,16 +62,8 @@ def check_settings(estimator: Any) -> Plan:
 def _pseudo_counts(value: Any) -> tuple[float, float] | None:
     if value is None:
         return None
-    pair = (value, value) if isinstance(value, numbers.Real) else value
-    fine = isinstance(pair, tuple | list) and len(pair) == 2
-    if not fine or not all(_is_positive(one) for one in pair):
-        raise ValueError(
-            f"pseudo_counts={value!r} is not allowed: it is a positive number, a pair of them "
-            "(right labels, each wrong one), or None for the plain max-margin vote"
-        )
-    return float(pair[0]), float(pair[1])
-
-
-def _is_positive(value: Any) -> bool:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return real and 0.0 < float(value) < math.inf
+    meaning = (
+        "it is a positive number, a pair of them (right labels, each wrong one), or None for the "
+        "plain max-margin vote"
+    )
+    return positive_pair("pseudo_counts", value, meaning)

@@ -1,7 +1,6 @@
 """Max-margin majority voting, the estimator."""
 
 import time
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,16 +30,13 @@ from bayesmargin.models.crowd.reading import (
 )
 from bayesmargin.models.crowd.settings import Plan, check_settings, sampler_of_weights
 from bayesmargin.models.crowd.votes import UNKNOWN
-from bayesmargin.models.mixtures.classifier import kept_sweeps
-from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.saved.mixin import SavedMixin
-from bayesmargin.models.settling import intervals, warn_if_unsettled
-from bayesmargin.running.gibbs import Gibbs, run_sweeps
-from bayesmargin.running.interrupts import warn_of_interrupt
-from bayesmargin.running.progress import progress_for
+from bayesmargin.models.settling import intervals
+from bayesmargin.models.sweeping import SweepingMixin
+from bayesmargin.running.gibbs import Gibbs
 
 
-class MaxMarginVoting(SavedMixin, BaseEstimator):
+class MaxMarginVoting(SweepingMixin, SavedMixin, BaseEstimator):
     r"""One label an item from those of many workers, with its probability (Tian and Zhu, 2015).
 
     Votes for class k of item i weigh :math:`s_{ik} = \sum_{j: x_{ij}=k} \eta_j`, and the true
@@ -119,6 +115,7 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
     ['accuracy', 'accuracy 5%', 'accuracy 95%']
     """
 
+    _verdict = VotingDiagnostics
     short_forms: ClassVar[ShortForms] = {
         **SavedMixin.short_forms,
         "sampler": sampler_of_weights,
@@ -159,10 +156,6 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self._take(more)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit was completed."""
-        return hasattr(self, "posterior_")
-
     def fit(self, labels: Any, known: Any = None) -> Self:
         """Sample the posterior.
 
@@ -188,23 +181,11 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
             data = (*model.votes, model.known)
             with self._checkpointing(*data) as checkpoint:
                 generators = spawn_generators(checkpoint.random_state, self.n_chains)
-                keep = kept_sweeps(plan.n_sweeps, plan.burn_in, self.n_draws)
-                chains = [Gibbs(model, rng, plan.burn_in, keep) for rng in generators]
-                with progress_for(self.verbose) as progress:
-
-                    def show(sweeps: int) -> None:
-                        if progress.shown:
-                            made = [chain.traces["hinge"][plan.burn_in :] for chain in chains]
-                            progress.update("sweep", sweeps, plan.n_sweeps, rhat_so_far(made))
-
-                    cut_short = run_sweeps(chains, plan.n_sweeps, self.n_jobs, checkpoint, show)
+                models = [model] * self.n_chains
+                chains, cut_short = self._sweep(models, generators, plan, checkpoint)
             self._keep(chains, plan)
             self.timings_ = {"total": time.perf_counter() - begin}
-        if cut_short:
-            self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(min(chain.sweeps for chain in chains), plan.n_sweeps, "sweeps")
-        else:
-            warn_if_unsettled(self.diagnostics_, plan.n_sweeps - plan.burn_in)
+        self._warn(chains, plan, cut_short)
         return self
 
     def _read(self, labels: Any, known: Any, plan: Plan) -> Voting:
@@ -245,18 +226,6 @@ class MaxMarginVoting(SavedMixin, BaseEstimator):
         self.posterior_ = posterior_of(chains, self.workers_, self.classes_, attrs)
         length = min(chain.sweeps for chain in chains) - plan.burn_in
         self.diagnostics_ = diagnose(chains, length)
-
-    @property
-    def diagnostics_(self) -> VotingDiagnostics:
-        """What the fit says about itself; printed, it is a sentence."""
-        figures = self.__dict__.get("diagnostics_")
-        if figures is None:
-            raise AttributeError(f"this {type(self).__name__} has no diagnostics_: fit it first")
-        return VotingDiagnostics(figures)
-
-    @diagnostics_.setter
-    def diagnostics_(self, figures: Mapping[str, Any]) -> None:
-        self.__dict__["diagnostics_"] = dict(figures)  # saved models hold it in this form
 
     @property
     def labels_(self) -> Any:

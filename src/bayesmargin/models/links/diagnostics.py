@@ -2,20 +2,19 @@
 
 from collections.abc import Sequence
 
-from bayesmargin.models.crowd.diagnostics import VotingDiagnostics
-from bayesmargin.models.settling import figures_of
+from bayesmargin.models.settling import SweepDiagnostics, figures_of
 from bayesmargin.running.gibbs import Gibbs
 
 WATCHED = ("hinge", "features", "ones", "alike")
 
 
-class LinksDiagnostics(VotingDiagnostics):
+class LinksDiagnostics(SweepDiagnostics):
     """Figures of the chains, none of which depends on how features are numbered.
 
     "hinge" is the energy of the links, "features" the number of features, "ones" how many an entity
     holds, "alike" the mean square of how many two entities share: each has its "mean", "r_hat" and
     "effective_draws". "changed" is the share of entries of the matrix that a sweep changes,
-    "accepted" that of the trajectories of the weights. It judges as those of votes do.
+    "accepted" that of the trajectories of the weights.
 
     Examples
     --------

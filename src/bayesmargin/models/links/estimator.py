@@ -1,7 +1,6 @@
 """Max-margin links by latent features, the estimator."""
 
 import time
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,19 +22,15 @@ from bayesmargin.models.links.settings import (
     mover_of,
     sampler_of_weights,
 )
-from bayesmargin.models.mixtures.classifier import kept_sweeps
-from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.saved.mixin import SavedMixin
-from bayesmargin.models.settling import warn_if_unsettled
+from bayesmargin.models.sweeping import SweepingMixin
 from bayesmargin.posterior import Posterior
-from bayesmargin.running.gibbs import Gibbs, run_sweeps
-from bayesmargin.running.interrupts import warn_of_interrupt
-from bayesmargin.running.progress import progress_for
+from bayesmargin.running.gibbs import Gibbs
 
 HIDDEN = 0.15  # share of the pairs that the chains which teach probabilities are not shown
 
 
-class MaxMarginLinks(SavedMixin, BaseEstimator):
+class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
     r"""Which entities are linked, by binary features that the data ask for (Zhu, 2012).
 
     Entity i holds features :math:`z_i`, zeros and ones; relation r links i and j by the score
@@ -118,6 +113,7 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
     True
     """
 
+    _verdict = LinksDiagnostics
     short_forms: ClassVar[ShortForms] = {
         **SavedMixin.short_forms,
         "sampler": sampler_of_weights,
@@ -160,10 +156,6 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self._take(more)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit was completed."""
-        return hasattr(self, "posterior_")
-
     def fit(self, links: Any, y: Any = None) -> Self:
         """Sample the posterior.
 
@@ -202,29 +194,15 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
                 shown, hidden = split_off(asked, HIDDEN, own)
                 models = [self._model(asked, plan)] * self.n_chains
                 models += [self._model(shown, plan)] * further
-                keep = kept_sweeps(plan.n_sweeps, plan.burn_in, self.n_draws)
-                every = [
-                    Gibbs(model, rng, plan.burn_in, keep)
-                    for model, rng in zip(models, generators, strict=True)
-                ]
-                chains, others = every[: self.n_chains], every[self.n_chains :]
-                with progress_for(self.verbose) as progress:
-
-                    def show(sweeps: int) -> None:
-                        if progress.shown:
-                            made = [chain.traces["hinge"][plan.burn_in :] for chain in chains]
-                            progress.update("sweep", sweeps, plan.n_sweeps, rhat_so_far(made))
-
-                    cut_short = run_sweeps(every, plan.n_sweeps, self.n_jobs, checkpoint, show)
+                every, cut_short = self._sweep(
+                    models, generators, plan, checkpoint, shown=self.n_chains
+                )
+            chains, others = every[: self.n_chains], every[self.n_chains :]
             self._keep(chains, plan)
             told = [draw for chain in others for draw in chain.draws]
             self.chances_ = chances_of(told, hidden, float(self.margin))
             self.timings_ = {"total": time.perf_counter() - begin}
-        if cut_short:
-            self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(min(chain.sweeps for chain in chains), plan.n_sweeps, "sweeps")
-        else:
-            warn_if_unsettled(self.diagnostics_, plan.n_sweeps - plan.burn_in)
+        self._warn(chains, plan, cut_short)
         return self
 
     def _model(self, asked: Any, plan: Plan) -> LinkModel:
@@ -264,18 +242,6 @@ class MaxMarginLinks(SavedMixin, BaseEstimator):
         attrs = {"C": float(self.C), "margin": float(self.margin)}
         self.posterior_ = Posterior(values, dims, coords, attrs)
         self.diagnostics_ = diagnose(chains, length)
-
-    @property
-    def diagnostics_(self) -> LinksDiagnostics:
-        """What the fit says about itself; printed, it is a sentence."""
-        figures = self.__dict__.get("diagnostics_")
-        if figures is None:
-            raise AttributeError(f"this {type(self).__name__} has no diagnostics_: fit it first")
-        return LinksDiagnostics(figures)
-
-    @diagnostics_.setter
-    def diagnostics_(self, figures: Mapping[str, Any]) -> None:
-        self.__dict__["diagnostics_"] = dict(figures)  # saved models hold it in this form
 
     def _asked(self, pairs: Any) -> tuple[IntArray, ...]:
         check_is_fitted(self)

@@ -3,17 +3,11 @@
 from typing import Any, NamedTuple
 
 from bayesmargin.foundation.arguments import (
-    require_choice,
-    require_count,
     require_flag,
     require_given,
-    require_jobs,
 )
-from bayesmargin.foundation.settings import require_only
 from bayesmargin.models.links.model import AugmentedWeights, MovedWeights
-from bayesmargin.models.mixtures.classifier import check_sweeps
-from bayesmargin.models.settings import SAMPLERS
-from bayesmargin.running.progress import require_verbosity
+from bayesmargin.models.sweeping import check_run, sampler_named
 from bayesmargin.samplers import (
     SGHMC,
     SSGLD,
@@ -49,7 +43,7 @@ class Plan(NamedTuple):
 
 def sampler_of_weights(value: Any) -> Any:
     """The sampler of the weights, by name or as it is."""
-    return SAMPLERS[value]() if isinstance(value, str) and value in NAMES else value
+    return sampler_named(value, NAMES)
 
 
 def check_settings(estimator: Any) -> Plan:
@@ -66,15 +60,7 @@ def check_settings(estimator: Any) -> Plan:
         require_given(concentration=estimator.concentration)
     if estimator.negatives is not None:
         require_given(negatives=estimator.negatives)
-    require_count("n_chains", estimator.n_chains, 1)
-    require_count("n_draws", estimator.n_draws, 1)
-    require_jobs(estimator.n_jobs)
-    require_verbosity(estimator.verbose)
-    sampler = sampler_of_weights(estimator.sampler)
-    if type(sampler) not in READ:
-        require_choice("sampler", sampler, NAMES)
-    require_only(sampler, READ[type(sampler)], "weights of links")
-    n_sweeps, burn_in = check_sweeps(estimator.n_sweeps, sampler.burn_in)
+    sampler, n_sweeps, burn_in = check_run(estimator, NAMES, READ, "weights of links")
     return Plan(sampler, n_sweeps, burn_in, None if learned else float(estimator.concentration))
 
 

@@ -1,7 +1,6 @@
 """Max-margin matrix factorization of ordinal ratings, the estimator."""
 
 import time
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,29 +13,20 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.mixtures.classifier import kept_sweeps
-from bayesmargin.models.mixtures.convergence import rhat_so_far
 from bayesmargin.models.ratings.draws import liking, posterior_of, probabilities
 from bayesmargin.models.ratings.model import Factorization
 from bayesmargin.models.ratings.reading import read_pairs, read_ratings
 from bayesmargin.models.ratings.settings import BATCHES, Plan, check_settings, sampler_of_rows
 from bayesmargin.models.saved.mixin import SavedMixin
-from bayesmargin.models.settling import (
-    SweepDiagnostics,
-    figures_of,
-    intervals,
-    warn_if_unsettled,
-)
-from bayesmargin.running.gibbs import Gibbs, run_sweeps
-from bayesmargin.running.interrupts import warn_of_interrupt
-from bayesmargin.running.progress import progress_for
+from bayesmargin.models.settling import figures_of, intervals
+from bayesmargin.models.sweeping import SweepingMixin
 
 STATISTICS = ("median", "mean", "mode")
 WATCHED = ("hinge", "items", "factors", "features")
 FIRST_FEATURES = 4
 
 
-class MaxMarginFactorization(SavedMixin, BaseEstimator):
+class MaxMarginFactorization(SweepingMixin, SavedMixin, BaseEstimator):
     r"""Ratings of items by users, as scores that should lie between thresholds by a margin.
 
     A user's score for an item is :math:`m_{ij} = a_i + d_j + U_i \cdot V_j`. Rating y of the
@@ -154,10 +144,6 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self._take(more)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit was completed."""
-        return hasattr(self, "posterior_")
-
     def fit(self, ratings: Any, y: Any = None) -> Self:
         """Sample the posterior.
 
@@ -182,27 +168,15 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
             begin = time.perf_counter()
             with self._checkpointing(*model.by_user) as checkpoint:
                 generators = spawn_generators(checkpoint.random_state, self.n_chains)
-                keep = kept_sweeps(plan.n_sweeps, plan.burn_in, self.n_draws)
-                chains = [Gibbs(model, rng, plan.burn_in, keep) for rng in generators]
-                with progress_for(self.verbose) as progress:
-
-                    def show(sweeps: int) -> None:
-                        if progress.shown:
-                            made = [chain.traces["hinge"][plan.burn_in :] for chain in chains]
-                            progress.update("sweep", sweeps, plan.n_sweeps, rhat_so_far(made))
-
-                    cut_short = run_sweeps(chains, plan.n_sweeps, self.n_jobs, checkpoint, show)
+                models = [model] * self.n_chains
+                chains, cut_short = self._sweep(models, generators, plan, checkpoint)
             attrs = {"C": float(self.C), "margin": float(self.margin)}
             named = (self.users_, self.items_, self.levels_)
             self.posterior_ = posterior_of(chains, *named, bool(plan.concentration), attrs)
             length = min(chain.sweeps for chain in chains) - plan.burn_in
             self.diagnostics_ = figures_of(chains, length, WATCHED)
             self.timings_ = {"total": time.perf_counter() - begin}
-        if cut_short:
-            self.diagnostics_ = {**self.diagnostics_, "interrupted": True}
-            warn_of_interrupt(min(chain.sweeps for chain in chains), plan.n_sweeps, "sweeps")
-        else:
-            warn_if_unsettled(self.diagnostics_, plan.n_sweeps - plan.burn_in)
+        self._warn(chains, plan, cut_short)
         return self
 
     def _read(self, ratings: Any, plan: Plan) -> Factorization:
@@ -225,18 +199,6 @@ class MaxMarginFactorization(SavedMixin, BaseEstimator):
             passes=plan.passes,
             concentration=plan.concentration,
         )
-
-    @property
-    def diagnostics_(self) -> SweepDiagnostics:
-        """What the fit says about itself; printed, it is a sentence."""
-        figures = self.__dict__.get("diagnostics_")
-        if figures is None:
-            raise AttributeError(f"this {type(self).__name__} has no diagnostics_: fit it first")
-        return SweepDiagnostics(figures)
-
-    @diagnostics_.setter
-    def diagnostics_(self, figures: Mapping[str, Any]) -> None:
-        self.__dict__["diagnostics_"] = dict(figures)  # saved models hold it in this form
 
     def predict_proba(self, pairs: Any) -> FloatArray:
         """Probabilities of every level for pairs of users and items.

@@ -1,7 +1,5 @@
 """From the parameters of :class:`MaxMarginFactorization` to a checked plan of its chains."""
 
-import math
-import numbers
 from typing import Any, NamedTuple
 
 from bayesmargin.foundation.arguments import (
@@ -9,13 +7,9 @@ from bayesmargin.foundation.arguments import (
     require_count,
     require_flag,
     require_given,
-    require_jobs,
 )
-from bayesmargin.foundation.settings import require_only
-from bayesmargin.models.mixtures.classifier import check_sweeps
 from bayesmargin.models.ratings.priors import Expected
-from bayesmargin.models.settings import SAMPLERS
-from bayesmargin.running.progress import require_verbosity
+from bayesmargin.models.sweeping import check_run, positive_pair, sampler_named
 from bayesmargin.samplers import SGHMC, SSGNHT, AugmentationGibbs
 
 NAMES = ("gibbs", "ssgnht", "sghmc")
@@ -44,7 +38,7 @@ class Plan(NamedTuple):
 
 def sampler_of_rows(value: Any) -> Any:
     """The sampler of the rows, by name or as it is."""
-    return SAMPLERS[value]() if isinstance(value, str) and value in NAMES else value
+    return sampler_named(value, NAMES)
 
 
 def check_settings(estimator: Any) -> Plan:
@@ -57,22 +51,14 @@ def check_settings(estimator: Any) -> Plan:
     require_given(concentration=estimator.concentration)
     require_given(C=estimator.C, margin=estimator.margin)
     require_flag("learn_scales", estimator.learn_scales)
-    require_count("n_chains", estimator.n_chains, 1)
-    require_count("n_draws", estimator.n_draws, 1)
-    require_jobs(estimator.n_jobs)
-    require_verbosity(estimator.verbose)
     bias, factor = _scales(estimator.prior_scale)
     margin = float(estimator.margin)
-    sampler = sampler_of_rows(estimator.sampler)
-    if type(sampler) not in READ:
-        require_choice("sampler", sampler, NAMES)
+    sampler, n_sweeps, burn_in = check_run(estimator, NAMES, READ, "factorizations")
     if infinite and not isinstance(sampler, AugmentationGibbs):
         raise ValueError(
             f"sampler={estimator.sampler!r} is not allowed with n_factors='infinite': features "
             "that are there or not have no gradient; choose sampler='gibbs', or a number of factors"
         )
-    require_only(sampler, READ[type(sampler)], "factorizations")
-    n_sweeps, burn_in = check_sweeps(estimator.n_sweeps, sampler.burn_in)
     dynamics, passes, friction, batch = None, 1, 0.0, None
     if not isinstance(sampler, AugmentationGibbs):
         dynamics = sampler.dynamics(sampler.step or FIRST_STEPS[type(sampler)], 1)
@@ -86,16 +72,7 @@ def check_settings(estimator: Any) -> Plan:
 
 
 def _scales(value: Any) -> tuple[float, float]:
-    pair = (value, value) if isinstance(value, numbers.Real) else value
-    fine = isinstance(pair, tuple | list) and len(pair) == 2
-    if not fine or not all(_is_positive(one) for one in pair):
-        raise ValueError(
-            f"prior_scale={value!r} is not allowed: it is a positive number or a pair of them, for "
-            "biases with thresholds, and for factors"
-        )
-    return float(pair[0]), float(pair[1])
-
-
-def _is_positive(value: Any) -> bool:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return real and 0.0 < float(value) < math.inf
+    meaning = (
+        "it is a positive number or a pair of them, for biases with thresholds, and for factors"
+    )
+    return positive_pair("prior_scale", value, meaning)
