@@ -43,6 +43,7 @@ SETTINGS = {
     "kinship": {"directed": True, "link_weight": 5.0, "n_sweeps": 40, "n_chains": 2, "n_draws": 20},
 }
 RANKS = {"nips": (5, 10, 20), "kinship": (10, 20)}
+EDGES = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)  # of the bins in which probabilities are checked
 PENALTIES = {"nips": (0.1, 0.3, 1.0), "kinship": (0.1, 0.3, 1.0)}
 
 
@@ -184,6 +185,16 @@ def measure(truth, chance, is_probability=True):
     return auc, log_loss(truth, expit(odds)), float(slope), float(chance.sum() / truth.sum())
 
 
+def by_bins(truth, chance):
+    """Links expected and links there are, by bins of the probability, in words."""
+    found, last = [], len(EDGES) - 2
+    for k in range(last + 1):
+        inside = (chance >= EDGES[k]) & ((chance < EDGES[k + 1]) | (k == last))
+        expected, there = chance[inside].sum(), truth[inside].sum()
+        found.append(f"{EDGES[k]:g}: {expected:.0f}/{there:.0f}")
+    return "expected/there from " + ", ".join(found)
+
+
 def run(name, split, wanted):
     """Rows of one split, by the methods that are wanted."""
     matrix, directed = load(name)
@@ -202,6 +213,8 @@ def run(name, split, wanted):
         chance, note = call()
         seconds = time.perf_counter() - begin
         found = measure(truth, chance, method != "Adamic-Adar")
+        if method != "Adamic-Adar":
+            note += "; " + by_bins(truth, chance)
         yield name, method, split, *found, seconds, note
 
 

@@ -1,9 +1,10 @@
-"""Reports of models that tables tell of: crowds and ratings."""
+"""Reports of models that tables tell of: crowds, ratings, links."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from bayesmargin import MaxMarginFactorization, MaxMarginVoting
+from bayesmargin import MaxMarginFactorization, MaxMarginLinks, MaxMarginVoting
 from bayesmargin.report import write_report
 
 from .browser import CHROMIUM, open_page
@@ -27,7 +28,14 @@ def models():
         for j in range(30)
         if rng.random() < 0.5
     ]
+    names = [f"{HOSTILE} {i}" for i in range(12)]
+    same = truth[:12, None] == truth[:12]
+    few = pd.DataFrame(same.astype(float), names, names)
+    many = np.stack([truth[:, None] == truth, truth[:, None] < truth]).astype(float)
+    linked = {"n_sweeps": 30, "n_chains": 2, "n_draws": 8, "random_state": 0}
     return {
+        "links": MaxMarginLinks(**linked).fit(few),
+        "relations": MaxMarginLinks(True, **linked).fit({HOSTILE: many[0], "below": many[1]}),
         "tables": MaxMarginVoting(**short).fit(votes),
         "plain vote": MaxMarginVoting(pseudo_counts=None, prior_mean=1.0, **short).fit(votes),
         "factors": MaxMarginFactorization(2, **short).fit(stars),
@@ -40,6 +48,13 @@ WORDS = {
     "plain vote": ("Labels in doubt", "Whom to rely on", "weight of a vote"),
     "factors": ("What is liked", "How users rate", "Levels (3)", "1|2"),
     "features": ("What is liked", "number of features"),
+    "links": ("How probable links are", "Entities", "Features behind the links", "most alike"),
+    "relations": (
+        "data:image/png",
+        "Relations (2)",
+        "below",
+        "Posterior of the number of features",
+    ),
 }
 
 

@@ -31,9 +31,7 @@ class Model(NamedTuple):
     module: str  #: where the class lives
     word: str  #: that ``bayesmargin fit --model`` takes
     summary: str  #: what it is, in a sentence for people
-    report: (
-        str  #: which kind of report it gets: linear, values, topics, infinite, its own, or none yet
-    )
+    report: str  #: which kind of report it gets: linear, values, topics, infinite, or its own
     flags: Mapping[str, str]  #: flags of the command line, and the settings that they are
     checks: str  #: ``module:function`` that refuses settings which are not allowed
     saved: str  #: module of its :class:`SavedParts`
@@ -181,7 +179,7 @@ _ENTRIES = (
         word="links",
         summary="Links between entities, symmetric or directed, of one or several relations, by "
         "binary features that nobody has seen; the data choose how many there are.",
-        report="none",
+        report="links",
         flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.links.settings:check_settings",
         saved=f"{_SAVED}.links",

@@ -115,10 +115,6 @@ def make_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) ->
 
 def _items_context(estimator: Any, extras: Mapping[str, Any] | None, data: Any) -> Context:
     """Of a model that tables tell of, which has no rows with features."""
-    if kind_of(estimator) == "none":
-        raise ValueError(
-            f"there is no report of a {type(estimator).__name__} yet: its tables tell what it knows"
-        )
     if data is not None:
         raise ValueError(
             f"data={type(data).__name__} is not allowed in the report of a "

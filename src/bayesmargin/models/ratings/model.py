@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesmargin.dynamics.base import State, initial_state
 from bayesmargin.foundation.types import FloatArray
+from bayesmargin.models.ratings.columns import stretch_scales, trade_columns, turn_columns
 from bayesmargin.models.ratings.features import move_features
 from bayesmargin.models.ratings.minibatch import Batches, move, position_of, widths
 from bayesmargin.models.ratings.orbits import shift_bias, shift_factors, stretch
@@ -15,7 +16,8 @@ from bayesmargin.models.ratings.priors import Expected, Priors, draw_priors, fir
 from bayesmargin.models.ratings.tables import Ratings, draw_rows, measure
 from bayesmargin.targets.base import Scratch
 
-MOVING = ("rng", "user", "threshold", "item", "priors", "motion", "reach")
+MOVING = ("rng", "user", "threshold", "item", "priors", "motion", "reach", "reaches")
+FIRST_REACH = 0.1
 SHARPNESS = 0.25  # of the sum of hinges in a score, times cost and thresholds over margin
 
 
@@ -38,7 +40,8 @@ class Chain:
     item: FloatArray
     priors: Priors
     motion: State | None = None  #: of all rows, where a dynamics moves them
-    reach: float = 0.1  #: of proposals to multiply all scores
+    reach: float = FIRST_REACH  #: of proposals to multiply all scores
+    reaches: FloatArray | None = None  #: of those to multiply one scale
 
     @functools.cached_property
     def target(self) -> Batches:
@@ -152,6 +155,30 @@ class Orbits:
                     chain.reach *= 1.1 if moved else 0.95
 
 
+class Columns:
+    """Factors column by column, with the scale of each."""
+
+    name = "columns"
+
+    def update(self, chain: Chain, learning: bool) -> None:
+        """Turns and trades that no rating sees, then columns wider or narrower."""
+        one, rng, expected = chain.model, chain.rng, chain.model.expected
+        priors, cuts = chain.priors, chain.threshold.shape[1]
+        if not expected.learned:
+            return
+        if chain.reaches is None:
+            chain.reaches = np.full(1 + cuts + len(priors.item_precision), FIRST_REACH)
+        if chain.item.shape[1] > 1 and not one.infinite:
+            factors = chain.user[:, 1:], chain.item[:, 1:], priors.item_precision[1:]
+            turn_columns(rng, *factors)
+            trade_columns(rng, *factors, expected.factor, expected.strength)
+        stretch_scales(
+            rng, *one.by_user, chain.user, chain.threshold, chain.item, one.cost, one.margin,
+            priors.user_mean[-cuts:], priors.user_precision, priors.item_precision,
+            np.array([expected.bias, expected.factor]), expected.strength, chain.reaches, learning,
+        )  # fmt: skip
+
+
 class Scales:
     """Priors of the rows."""
 
@@ -188,7 +215,7 @@ class Factorization(NamedTuple):
     @property
     def blocks(self) -> Any:
         """The rows, then their priors."""
-        rows = (Users(), Items(), Orbits()) if self.dynamics is None else (Everything(),)
+        rows = (Users(), Items(), Orbits(), Columns()) if self.dynamics is None else (Everything(),)
         return (*((Tastes(),) if self.infinite else ()), *rows, Scales())
 
     def begin(self, rng: np.random.Generator) -> Chain:

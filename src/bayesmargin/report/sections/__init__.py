@@ -16,6 +16,7 @@ from bayesmargin.report.sections import (
     components,
     confusion,
     diagnostics,
+    links,
     overview,
     regions,
     reliability,
@@ -62,20 +63,20 @@ VALUE_SECTIONS = (  # of a regression
     _WEIGHTS,
 )
 
-_FIRST = (
-    Section("fitted", "Fit", "What was fitted", overview.write),
-    Section("trust", "Trust", "Can the run be trusted?", diagnostics.write),
-)
-
 ITEM_SECTIONS = {  # of models that tables tell of instead of rows, by the kind of report
     "crowd": (
-        *_FIRST,
+        *_OF_ANY,
         Section("items", "Items", "Labels in doubt", tables.doubtful_items),
         Section("workers", "Workers", "Whom to rely on", tables.workers),
     ),
     "ratings": (
-        *_FIRST,
+        *_OF_ANY,
         Section("items", "Items", "What is liked", tables.liked_items),
         Section("users", "Users", "How users rate", tables.raters),
+    ),
+    "links": (
+        *_OF_ANY,
+        Section("matrix", "Links", "How probable links are", links.matrix),
+        Section("features", "Features", "Features behind the links", links.features),
     ),
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesmargin.foundation.types import FloatArray
+from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.mixtures.components import Component, kept_draws
 from bayesmargin.report import charts
 from bayesmargin.report.context import Context
@@ -34,7 +34,7 @@ def write(context: Context) -> Markup | None:
             f"sweeps lie between {number(int(np.quantile(counts, 0.05)))} and "
             f"{number(int(np.quantile(counts, 0.95)))})."
         ),
-        _number(counts),
+        posterior_of_number(counts, "components"),
         _sizes(context),
         tag("h3", "Experts of the last draw"),
         _experts(context),
@@ -42,7 +42,8 @@ def write(context: Context) -> Markup | None:
     return join(parts)
 
 
-def _number(counts: FloatArray) -> Markup:
+def posterior_of_number(counts: IntArray, what: str) -> Markup:
+    """How often the chains had how many of something."""
     low, high = int(counts.min()), int(counts.max())
     share = np.bincount(counts - low, minlength=high - low + 1) / len(counts)
     if len(share) > 60:  # too many bars to tell apart
@@ -52,10 +53,10 @@ def _number(counts: FloatArray) -> Markup:
     else:
         names = [str(low + k) for k in range(len(share))]
     chart = charts.columns(
-        share.tolist(), names, "number of components", "share of sweeps",
-        f"Posterior of the number of components, from {low} to {high}.",
+        share.tolist(), names, f"number of {what}", "share of sweeps",
+        f"Posterior of the number of {what}, from {low} to {high}.",
     )  # fmt: skip
-    return figure(chart, "Posterior of the number of components.")
+    return figure(chart, f"Posterior of the number of {what}.")
 
 
 def sizes_by_rank(context: Context) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Models of items that tables tell of: crowds and ratings. What is known of whom, best first."""
+"""Models of items that tables tell of: crowds, ratings, links. What is known, best first."""
 
 from typing import Any
 
@@ -34,20 +34,23 @@ NAMES = {
     "items": "how far items differ",
     "factors": "what factors do to scores",
     "features": "number of features",
+    "ones": "features of an entity",
+    "alike": "square of the features that two share",
 }
 
 
 def facts(context: Context) -> list[tuple[str, Any]]:
     """How many there are of what, and what values there are."""
     model = context.estimator
-    names = ("items_", "workers_", "users_")
+    names = ("items_", "workers_", "users_", "entities_")
     found: list[tuple[str, Any]] = [
         (name.rstrip("_").capitalize(), number(len(getattr(model, name))))
         for name in names
         if hasattr(model, name)
     ]
-    levels = model.classes_ if hasattr(model, "classes_") else model.levels_
-    word = "Classes" if hasattr(model, "classes_") else "Levels"
+    kinds = {"Classes": "classes_", "Levels": "levels_", "Relations": "relations_"}
+    word = next(word for word, name in kinds.items() if hasattr(model, name))
+    levels = getattr(model, kinds[word])
     shown = ", ".join(short(name, 24) for name in levels[:8].tolist())
     found.append((f"{word} ({len(levels)})", shown + (" and more" if len(levels) > 8 else "")))
     return found
