@@ -5,6 +5,8 @@ import pytest
 from scipy.special import ndtr
 
 import bayesmargin.approximation.multiclass as multiclass
+import bayesmargin.running.neighbour_lists as neighbour_lists
+import bayesmargin.samplers.sharing as sharing
 import bayesmargin.samplers.stochastic as stochastic
 from bayesmargin.approximation.screening import (
     IDLE,
@@ -50,14 +52,24 @@ def started(n_chains, n_classes=2):
     return SSGNHT(integrator="badodab").start(problem(n_classes), generators)
 
 
-KINDS = {"two": ChainInCompany, "several": ClassesInCompany, "blocks": SharedInCompany}
+KINDS = {
+    "two": ChainInCompany,
+    "several": ClassesInCompany,
+    "blocks": SharedInCompany,
+    "lists": SharedInCompany,
+}
 
 
 @pytest.fixture(params=list(KINDS))
 def n_classes(request, monkeypatch):
-    """Two classes; four with one covariance; four with a block each, so that chains share."""
-    if request.param == "blocks":
+    """Two classes; four with one covariance; four with a block each, so that chains share.
+
+    Last, the same where all rows are looked at now and then.
+    """
+    if request.param in ("blocks", "lists"):
         monkeypatch.setattr(multiclass, "FULL_LIMIT", 3 * N_COLUMNS)
+    if request.param == "lists":
+        monkeypatch.setattr(neighbour_lists, "SKIN", 20.0)
     count = 2 if request.param == "two" else 4
     assert type(started(1, count).chains[0]) is KINDS[request.param]
     return count
@@ -92,6 +104,39 @@ def test_a_chain_in_company_moves_as_one_that_reads_the_same_rows_alone(n_classe
     run_chains(plain, 20, 2, 1)
     for found, wanted in zip(collected(company), collected(plain), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)  # rows in single precision
+
+
+def with_lists(monkeypatch):
+    """Four chains that look at all rows at every eleventh of their long steps."""
+    monkeypatch.setattr(multiclass, "FULL_LIMIT", 3 * N_COLUMNS)
+    monkeypatch.setattr(neighbour_lists, "SKIN", 20.0)
+    chains = started(4, 4).chains
+    assert chains[0].period > 8
+    return chains
+
+
+def test_lists_of_rivals_leave_nothing_out(monkeypatch):
+    noting, plain = with_lists(monkeypatch), started(4, 4).chains
+    monkeypatch.setattr(sharing, "PERIOD", noting[0].period)  # of draws of what is shared
+    for chain in plain:
+        chain.period = 1
+    run_chains(noting, 50, 2, 1)
+    run_chains(plain, 50, 2, 1)
+    for found, wanted in zip(collected(noting), collected(plain), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)  # rows in single precision
+    for chain in noting:
+        noted, changed, unseen = chain.lists.tally
+        assert noted > 0
+        assert changed > 50
+        assert unseen == 0
+
+
+def test_winners_that_change_unseen_are_counted(monkeypatch):
+    """Rows taken for a hundred times as slow as they are."""
+    monkeypatch.setattr(stochastic, "FARTHEST_MOVE", 0.05)
+    chains = with_lists(monkeypatch)
+    run_chains(chains, 50, 2, 1)
+    assert min(chain.lists.tally[2] for chain in chains) > 0
 
 
 def test_turns_together_read_every_row_as_often():

@@ -31,12 +31,16 @@ PIECE = 8192  # rows transformed at a time
 
 @dataclass(frozen=True)
 class PreparedTarget:
-    """A compiled target and the way back from positions to weights."""
+    """A compiled target and the way back from positions to weights.
+
+    ``stride``, where rows are not all read at every step: how far their leads move in one, at most.
+    """
 
     target: Target
     coordinates: Any
     noise: float
     n_rows_used: int
+    stride: FloatArray | None = None
 
     def weights(self, positions: FloatArray) -> FloatArray:
         """Weights of positions (last axis)."""

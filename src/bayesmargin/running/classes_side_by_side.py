@@ -8,14 +8,16 @@ on its company nor on the number of threads; nothing random is shared (:mod:`.si
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from bayesmargin.foundation.compiling import inner_jit, jit
+from bayesmargin.foundation.types import FloatArray
 from bayesmargin.likelihoods.hinge import still_wins, winner
 from bayesmargin.priors.densities import prior_gradient
 from bayesmargin.rows.layout import row_add
+from bayesmargin.running.neighbour_lists import Lists, new_lists, record_with_lists
 from bayesmargin.running.side_by_side import ChainInCompany, led, moved, put
 from bayesmargin.targets.coordinates import pull_back, to_weights
 
@@ -99,15 +101,37 @@ def record_classes_together(  # type: ignore[no-untyped-def]
 class ClassesInCompany(ChainInCompany):
     """A chain of several classes that others of its kind can run beside."""
 
-    recorder: ClassVar[Any] = staticmethod(record_classes_together)
+    period: int = 1  # steps from a pass over all rows to the next; between, lists are read
+    stride: FloatArray | None = None  # farthest that a row's lead moves in a step
+    lists: Lists | None = None
+
+    @classmethod
+    def recorder_of(cls, chain: Any) -> Any:
+        """The compiled loop that moves chains of its kind."""
+        return record_classes_together if chain.period == 1 else record_with_lists
+
+    def take_lists(self, period: int, stride: FloatArray) -> None:
+        """Look at all rows at every ``period``-th step alone."""
+        self.period, self.stride = period, stride
+
+    def known(self) -> Lists:
+        """What the chain knows about its rows."""
+        if self.lists is None:
+            self.lists = new_lists(self.target, self.target.hinge.n_classes)
+        return self.lists
 
     @classmethod
     def places(cls, chains: Sequence[Any]) -> tuple[Any, ...]:
-        """Twice the pair that every chain is in, and on which side."""
+        """Twice the pair that every chain is in, and on which side; and lists, where there are."""
         found, pair, left = [], -1, False
         for chain in chains:
             if chain.side == 0 or not left:
                 pair += 1
             left = chain.side == 0
             found.append(2 * pair + chain.side)
-        return (np.array(found),)
+        first = chains[0]
+        if first.period == 1:
+            return (np.array(found),)
+        lists = [chain.known() for chain in chains]
+        padded = tuple(lists + lists[:1] * (cls.together - len(lists)))
+        return np.array(found), padded, first.stride, first.period

@@ -156,9 +156,13 @@ class ChainInCompany(Chain):
     """A chain that others of its kind can run beside."""
 
     together: ClassVar[int] = GROUP
-    recorder: ClassVar[Any] = staticmethod(record_together)
     side: int = 0  # of a pair, on which it always is
     near: int | None = None  # rows that are read at every step, the first ones; None: all
+
+    @classmethod
+    def recorder_of(cls, chain: Any) -> Any:
+        """The compiled loop that moves chains of its kind."""
+        return record_together
 
     @classmethod
     def places(cls, chains: Sequence[Any]) -> tuple[Any, ...]:
@@ -177,7 +181,7 @@ class ChainInCompany(Chain):
         padded = [*chains, *([first] * (GROUP - count))]
         draws = np.empty((count, n_draws, first.state.position.shape[0]))
         trace = np.zeros((count, n_draws, len(TRACE_NAMES)))
-        done = cls.recorder(
+        done = cls.recorder_of(first)(
             first.dynamics,
             first.target,
             tuple(chain.state for chain in padded),

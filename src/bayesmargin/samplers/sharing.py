@@ -108,7 +108,8 @@ class SharedInCompany(ClassesInCompany):
         """Append as many draws to every one of the chains, at most ``together`` of them."""
         made, left = [len(chain.draws) for chain in chains], n_draws
         while left > 0:
-            until = PERIOD - int(chains[0].state.clock[0]) % PERIOD
+            period = max(PERIOD, chains[0].period)
+            until = period - int(chains[0].state.clock[0]) % period
             part = min(left, -(-until // thin))
             super().run_together(chains, part, thin)
             left -= part

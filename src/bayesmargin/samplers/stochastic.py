@@ -5,7 +5,7 @@ The samplers themselves (``*_settings.py``) differ in little more than their dyn
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from bayesmargin.priors.shared import shared_part
 from bayesmargin.running.chains import Chain
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
 from bayesmargin.running.ensemble import Chains, Ensemble, Plan, Remedies, View
+from bayesmargin.running.neighbour_lists import FARTHEST_MOVE, period_of
 from bayesmargin.running.side_by_side import TURNS, ChainInCompany
 from bayesmargin.samplers.again import Again, BesideAnchor
 from bayesmargin.samplers.settings import StochasticSettings
@@ -112,7 +113,7 @@ class StochasticSampler(StochasticSettings):
         kinks = {"roughness": states.roughness(), "kinks_crossed": states.crossings()}
         gentle = min(1.0, SMOOTH / max(kinks["roughness"], 1e-12))
         step = shrink * (self.step or self.default_step() * gentle)
-        screening, near = None, None
+        screening, near, whole = None, None, None
         if self.control_variates:
             screening = screen(states.distance, states.reach, rng)
             whole = self._whole(problem, anchor, states, screening, step, steady)
@@ -137,6 +138,9 @@ class StochasticSampler(StochasticSettings):
             quiet=self.batch_size is None,
             screening=screening,
         )
+        if whole is not None and not problem.is_binary and period_of(step) > 1:
+            width = states.reach[whole.index] / problem.cost[states.place[whole.index]]
+            prepared = replace(prepared, stride=FARTHEST_MOVE * step * np.sqrt(0.5) * width)
         return prepared, step, kinks, near
 
     def _whole(
@@ -206,6 +210,8 @@ class StochasticSampler(StochasticSettings):
             work = workspace(prepared.target, ROW_TYPE)
             parts = (dynamics, prepared.target, state, work, rng)
             chains.append(chain_of(parts, blocks, near, number))
+            if prepared.stride is not None and isinstance(chains[-1], ClassesInCompany):
+                chains[-1].take_lists(period_of(step), prepared.stride)
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
         whitened = self.preconditioner == "hessian"
