@@ -1,4 +1,4 @@
-"""The thermostat of the array engine under gradients with noise that nobody told it of."""
+"""The thermostat of the array engine under gradients with noise, told of it and not."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ from bayesmargin.engines.dynamics import Chains, Thermostat, thermostat_step
 STEP, NOISE, SIZE = 0.18, 2.4, 4000
 
 
-def ran(monkeypatch, variance, thermostat):
+def ran(monkeypatch, variance, thermostat, curvature=1.0):
     """Means of squares (position), warmth and momentum under a normal law and noisy gradients."""
 
     def noisy(target, layout, position, keys):
         draw = jax.vmap(lambda key: jax.random.normal(key, position.shape[1:]))
-        return position + np.sqrt(variance) * draw(keys)
+        return curvature * position + np.sqrt(variance) * draw(keys)
 
     monkeypatch.setattr(dynamics, "estimated_gradient", noisy)
     monkeypatch.setattr(dynamics, "freedom", lambda target, layout: SIZE)
@@ -62,3 +62,20 @@ def test_noise_of_some_directions_warms_none_of_them_where_it_is_told(monkeypatc
     cold, warm = halves(Thermostat(STEP, 1.0))  # as bad as it would be
     assert cold < 0.85
     assert warm > 1.15
+
+
+@pytest.mark.parametrize(("share", "bound"), [(1.0, 0.02), (0.7, 0.06)])
+def test_noise_with_the_shape_of_the_curvature_warms_no_direction(monkeypatch, share, bound):
+    """Half of the directions are stiff, half soft, as seen in a basis in which none of them is.
+
+    There noise looks alike in all coordinates, and a part of it may have another shape.
+    """
+    curvature = np.where(np.arange(SIZE) < SIZE // 2, 1.8, 0.2).astype(np.float32)
+    variance = NOISE * (share * curvature + 1.0 - share)
+    told = Thermostat(STEP, 1.0).told(np.full((1, SIZE), NOISE, np.float32))
+    spread = ran(monkeypatch, variance, told, curvature)[0] * curvature
+    off = np.abs(spread.reshape(2, -1).mean(axis=1) - 1.0)
+    assert off.max() < bound, off
+    alone = ran(monkeypatch, variance, Thermostat(STEP, 1.0), curvature)[0] * curvature
+    cold = 1.0 - alone[SIZE // 2 :].mean()  # as bad as it would be
+    assert cold > 0.1

@@ -6,10 +6,18 @@ half drift that turns it, and its part is solved exactly,
 
 .. math:: r \leftarrow e^{-\xi h} r + \sqrt{A\,(1 - e^{-2 \xi h}) / \xi}\;\nu
 
-which holds for a negative :math:`\xi` too. A kick by a gradient with the variance :math:`\sigma^2`
-in some direction warms it as much as :math:`\tfrac{h}{2} \sigma^2 \, h\xi \coth(h\xi)` of
-:math:`A` does. Where :math:`\sigma^2` is known, :math:`A` is less by that, so that one friction
-serves all directions.
+which holds for a negative :math:`\xi` too. The gradient of a batch has noise of its own. It comes
+from the rows whose state changed, as the curvature :math:`H` does, and has nearly the shape of it,
+:math:`\sigma^2 H`, off the diagonal as well. So it is answered by friction of that shape: the
+gradient is taken ahead of the position,
+
+.. math:: \nabla U(u + a r) \approx \nabla U(u) + a H r , \qquad a = \tfrac{h}{2} \sigma^2 ,
+
+which takes as much from a kick as the noise brings, if :math:`r` is the momentum halfway through
+the kick. What a direction has beyond the mean,
+:math:`\delta`, warms it as :math:`\tfrac{h}{2} \delta \, h\xi \coth(h\xi)` of :math:`A` does, and
+:math:`A` is less by that. One friction for all directions would leave stiff ones too warm, soft
+ones too cold.
 
 *Langevin dynamics.* The step of :mod:`bayesmargin.dynamics.langevin` in coordinates of unit scale.
 
@@ -46,20 +54,24 @@ class Chains(NamedTuple):
 
 
 class Thermostat(NamedTuple):
-    """Stochastic gradient Nose-Hoover thermostat: step, diffusion, and what gradients have of it.
+    """Stochastic gradient Nose-Hoover thermostat: step, diffusion, and the answer to noise.
 
-    The latter is an array (class, feature), or one number for all.
+    Gradients are taken ``ahead`` of the position, in times; ``brought`` is diffusion that some
+    directions have of the noise beyond that, an array (class, feature).
     """
 
     step: Any
     diffusion: Any
+    ahead: Any = 0.0
     brought: Any = 0.0
 
     def told(self, variance: Any) -> "Thermostat":
-        """The same of gradients with known variances."""
-        turned = self.step * self.diffusion
+        """The same of gradients with known variances, an array (class, feature)."""
+        turned, mean = self.step * self.diffusion, np.mean(variance)
         share = 0.5 * self.step * turned / np.tanh(turned)
-        return self._replace(brought=jnp.asarray(share * variance))
+        return self._replace(
+            ahead=np.float32(0.5 * self.step * mean), brought=jnp.asarray(share * (variance - mean))
+        )
 
 
 class Langevin(NamedTuple):
@@ -121,7 +133,9 @@ def thermostat_step(
     half, diffusion = 0.5 * dynamics.step, dynamics.diffusion
     keys = keys_of(chains)
     batch_keys, noise_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
-    gradient = estimated_gradient(target, layout, chains.position, batch_keys)
+    halfway = chains.momentum - half * chains.position  # of the kick, where the scale is one
+    seen = chains.position + dynamics.ahead * halfway
+    gradient = estimated_gradient(target, layout, seen, batch_keys)
     momentum = chains.momentum - dynamics.step * gradient
     position = chains.position + half * momentum
     kicked = heat(target, layout, momentum)

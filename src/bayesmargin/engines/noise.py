@@ -1,8 +1,8 @@
 """How many rows a gradient estimate needs: all of them, or a batch that is quiet enough.
 
-With it the variance of the estimate in every direction. The thermostat balances noise by one
-friction, so directions with more of it than others would be warmer, and those that the prior alone
-holds cold: the dynamics is told, and injects so much less.
+With it the variance of the estimate in every direction, which the dynamics is told: the one
+friction of a thermostat would leave directions with more noise than others too warm, and those that
+the prior alone holds too cold.
 """
 
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def batch_for(
 ) -> tuple[Layout, float, Any]:
     """Layout with a batch; all rows where those are needed. With it the variance of its gradient.
 
-    That is told as a mean over directions, and for each (class, feature).
+    That is told as a mean over directions, and for each (class, feature), with the same mean.
 
     A batch is a whole number of tiles, which divide the rows evenly, and is read tile by tile: the
     scores that are held do not grow with it. Its gradient has no more than the ``bearable``
@@ -84,7 +84,8 @@ def batch_for(
         return layout, 0.0, silent
     places = rng.standard_normal((PLACES, *target.centre.shape)).astype(np.float32)
     each = tile_noise(target, layout=layout, positions=places)
-    noise = float(each.sum()) / freedom(target, layout)
+    each = each * (each.size / freedom(target, layout))  # as if the classes shared nothing
+    noise = float(each.mean())
     wanted = noise / bearable, step * layout.n_tiles * whitened.roughness / LARGEST_KICK
     tiles = max(1.0, *wanted) if given is None else given / layout.tile
     choices = [m for m in range(1, layout.n_tiles) if layout.n_tiles % m == 0 and m >= tiles]
