@@ -41,7 +41,8 @@ TUNED = "100_classes_tuned"  # the choice of C included, beside that of LinearSV
 WANTED = {"300_features": 1 / 4, "1000_features": 1 / 10, "30_classes": 1 / 5}
 WITHIN = {"rare_indicators": 60.0, "100_classes_wide": 300.0}
 LONGEST = 400  # seconds that a side may take, with its compilation
-COMPILED = 25_000  # rows at most of the fit that has kernels compiled
+COMPILED, NUMBERS = 25_000, 500_000_000  # rows at most of the fit that has kernels compiled,
+# and products of a pass over them
 TESTED = 500  # rows whose leads are watched
 
 
@@ -76,6 +77,11 @@ def rows_of(kind: str, n_features: int, n_rows: int, n_classes: int = 2) -> tupl
     return values[chosen].astype(np.float32), np.asarray(bunch.target)[chosen]
 
 
+def compiled(X, y) -> slice:
+    """Rows of the fit that has kernels compiled."""
+    return slice(0, min(COMPILED, NUMBERS // (X.shape[1] * len(set(y.tolist())))))
+
+
 def measured(file: Path, n_jobs: int, tuned: bool) -> dict:
     """What this side takes for the rows in a file."""
     warnings.simplefilter("ignore")
@@ -84,7 +90,7 @@ def measured(file: Path, n_jobs: int, tuned: bool) -> dict:
     X, y, test = pickle.loads(file.read_bytes())
     settings = {"C": "auto"} if tuned else {}
     # Too few draws to be judged: nothing is made longer, and what is compiled is what is needed.
-    some = slice(0, COMPILED)
+    some = compiled(X, y)
     BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1, **settings).fit(X[some], y[some])
     spent, began = time.process_time(), time.perf_counter()
     model = BayesianLinearSVC(n_jobs=n_jobs, random_state=0, **settings).fit(X, y)
@@ -110,7 +116,8 @@ def profiled(file: Path, n_jobs: int) -> None:
     from bayesmargin import BayesianLinearSVC
 
     X, y, _ = pickle.loads(file.read_bytes())
-    BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1).fit(X[:COMPILED], y[:COMPILED])
+    some = compiled(X, y)
+    BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1).fit(X[some], y[some])
     watch = cProfile.Profile(time.process_time)
     model = BayesianLinearSVC(n_jobs=n_jobs, random_state=0)
     try:

@@ -63,7 +63,10 @@ LONG, CHEAPER_LONG = 256, 24  # the same for rows of so many columns, where prod
 STEADIER = 40  # the same where chains have been too hot, or thrown off, with batches
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 20  # products of a step of one chain beyond which every step makes a draw at first,
+CLOSEST = 8  # or where steps are short, so many in the time that draws are expected to need,
 MORE = 2  # doublings of the spacing after that beyond what batches may have,
+BOLD, LUKEWARM = 3.0, 0.01  # times longer steps of several classes may be, if they stay so cool
+CROSSED = 1.5  # the time in which the kinks are crossed that row states tell of
 LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) where rows are all read: starts are dear,
 SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
 DEARER = 3  # times a pass of the thermostat that one of these takes, in double precision
@@ -121,6 +124,8 @@ class StochasticSampler(StochasticSettings):
                 batch_size = near = whole.index.size
                 smooth = SMOOTH_WHOLE if problem.is_binary else SMOOTH_CLASSES
                 longest = smooth * self.default_step() / max(kinks["roughness"], 1e-12)
+                if not problem.is_binary and period_of(longest) > 1:
+                    longest = min(BOLD * longest, max(longest, _lukewarm(anchor, kinks)))
                 step = shrink * min(self.whole_step() or step, longest)
                 screening = whole
                 if problem.is_binary:
@@ -217,14 +222,15 @@ class StochasticSampler(StochasticSettings):
         whitened = self.preconditioner == "hessian"
         batch_size = int(prepared.target.strata.take.sum())
         spacing, settling = (CLOSER, SHORTER) if whole else (0.5, 50)
-        usual, closer = max(1, round(spacing * pace)), 0
+        usual, closer, first = max(1, round(spacing * pace)), 0, 1
         several = whole and not problem.is_binary
         if whole and batch_size * problem.n_weights > DEAR:
-            closer = math.ceil(math.log2(usual)) + MORE
+            first = max(1, usual // CLOSEST)
+            closer = math.ceil(math.log2(usual / first)) + MORE
         return Ensemble(
             Chains(chains),
             Plan(
-                thin=self.thin or (1 if closer else usual),
+                thin=self.thin or (first if closer else usual),
                 warmup=max(50, round(settling * pace)) if self.burn_in is None else self.burn_in,
                 adaptive=self.thin is None and self.burn_in is None,
                 step_is_given=self.step is not None,
@@ -255,6 +261,18 @@ class StochasticSampler(StochasticSettings):
                 **kinks,
             },
         )
+
+
+def _lukewarm(anchor: GaussianAnchor, kinks: dict[str, float]) -> float:
+    r"""The step at which kinks, cut short by steps, warm momenta by a share of :data:`LUKEWARM`.
+
+    A kink of jump :math:`J` that is crossed at a random part of a step leaves an error of variance
+    :math:`(hJ)^2/12` in one direction. A thermostat takes it away where directions are many beside
+    kinks, and it takes that long until the mean is at all off.
+    """
+    jump = np.sqrt(0.5) * kinks["roughness"]  # whose width is a sum, of two that are about alike
+    rate = kinks["kinks_crossed"] / (CROSSED * anchor.n_directions)
+    return float(np.sqrt(12.0 * LUKEWARM / max(rate, 1e-12)) / max(jump, 1e-12))
 
 
 def chain_of(parts: Any, blocks: WhitenedBlocks | None, near: int | None, number: int) -> Chain:
