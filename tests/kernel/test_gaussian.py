@@ -99,6 +99,16 @@ def test_two_rows_have_the_moments_that_integrals_give():
     assert np.trace(told @ told.T) > 1.5 * np.trace(covariance)
 
 
+def test_sites_that_change_all_at_a_time_have_come_to_rest():
+    data = moons(300, 300)  # ten rows and more for each direction that they tell of
+    found = matched_fits(data, 2.0, 1.0, 1.0)
+    wanted = matched_fits(data, 2.0, 1.0, 1.0, close=1e-6)
+    mean, variance = found.parts[0].scores(found.anchors[0])
+    exact, width = wanted.parts[0].scores(wanted.anchors[0])
+    assert abs(np.mean(variance / width) - 1.0) < 0.01
+    assert np.sqrt(np.mean((mean - exact) ** 2 / width)) < 0.02
+
+
 def test_parts_have_all_classes_evenly():
     label = np.repeat([0, 1, 2], [50, 30, 20])
     fold = folds_of(label, 5, np.random.default_rng(0))

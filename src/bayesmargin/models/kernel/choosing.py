@@ -118,7 +118,7 @@ class _Trial:
         asked = self.question
         rows, near = self._features(gamma, size), self.fits.setdefault((gamma, size), {})
         other = min(near, key=lambda cost: abs(np.log(cost / C)), default=C)
-        facts = (C, asked.margin, asked.scale, True, near.get(other), CLOSE_ENOUGH)
+        facts = (C, asked.margin, asked.scale, True, near.get(other), CLOSE_ENOUGH, False)
         near[C] = matched_fits(rows, *facts)
         return near[C].losses(near[C].left_out())
 

@@ -146,12 +146,17 @@ def matched_fits(
     intercept: bool = True,
     start: GaussianFits | None = None,
     close: float = CLOSE,
+    together: bool = True,
 ) -> GaussianFits:
-    """Gaussians that have the moments of the scores; arguments as of :func:`gaussian_fits`."""
+    """Gaussians that have the moments of the scores; arguments as of :func:`gaussian_fits`.
+
+    ``close`` and ``together`` say when these are met, see :func:`approximation.matching.matched`.
+    """
     parts = _parts(data, cost, margin, scale, intercept, start)
     starts = [None] * len(parts) if start is None or start.matches is None else start.matches
-    noise = data.unseen
-    found = [matched(part, noise, one, close) for part, one in zip(parts, starts, strict=True)]
+    facts = (close, together)
+    pairs = zip(parts, starts, strict=True)
+    found = [matched(part, data.unseen, one, *facts) for part, one in pairs]
     return GaussianFits(data, parts, [one.anchor for one in found], cost, margin, found)
 
 
