@@ -46,10 +46,13 @@ def trade(rng, of_user, of_item, user, threshold, item, strength=STRENGTH):
 def stretch(rng, of_user, of_item, user, threshold, item, strength=STRENGTH):
     """No rating costs anything, so that priors alone decide."""
     start, none = np.arange(N_USERS + 1), np.zeros(N_USERS, dtype=np.int64)
+    precision = np.append(of_user[-N_CUTS:], of_item[1:])
+    scales = np.repeat([BIAS, FACTOR], [N_CUTS, N_FACTORS])
     stretch_scales(
-        rng, start, none, none, user, threshold, item, 0.0, 1.0, MEANS, of_user, of_item,
-        np.array([BIAS, FACTOR]), strength, np.full(2 + N_CUTS + N_FACTORS, 0.5), False,
+        rng, start, none, none, user, threshold, item, 0.0, 1.0, MEANS, precision, scales, strength,
+        np.full(len(scales), 0.5), False,
     )  # fmt: skip
+    of_user[-N_CUTS:], of_item[1:] = np.split(precision, [N_CUTS])
 
 
 def farthest(move, **changes):

@@ -89,8 +89,7 @@ def stretch_scales(
     cost: float,
     margin: float,
     means: FloatArray,
-    of_user: FloatArray,
-    of_item: FloatArray,
+    precision: FloatArray,
     scales: FloatArray,
     strength: float,
     reach: FloatArray,
@@ -98,67 +97,47 @@ def stretch_scales(
 ) -> None:
     """Propose to multiply each scale, and what it is the scale of.
 
-    They are biases of users and of items, thresholds less their ``means``, and columns of items.
-    ``of_user`` and ``of_item`` are their precisions, ``scales`` what is expected of biases with
-    thresholds, and of columns; ``reach`` has a place for each.
+    First come those of thresholds less their ``means``, then those of the columns of items; each
+    has a ``precision``, a scale that is expected, and a reach of its proposals.
     """
     cuts, total = threshold.shape[1], other.shape[0]
     score, part = np.empty(total), np.empty(total)
-    groups = of_item.shape[0] - 1
-    width = (item.shape[1] - 1) // max(groups, 1)
+    width = (item.shape[1] - 1) // max(precision.shape[0] - cuts, 1)
     for i in range(user.shape[0]):
         for d in range(start[i], start[i + 1]):
             score[d] = score_of(user, i, item, other[d])
-    for g in range(2 + cuts + groups):
-        cut = g - 2 if 2 <= g < 2 + cuts else -1
-        column = 1 + (g - 2 - cuts) * width
+    for g in range(precision.shape[0]):
+        cut, first = g if g < cuts else -1, 1 + (g - cuts) * width
         for i in range(user.shape[0]):
             for d in range(start[i], start[i + 1]):
-                j = other[d]
-                if g == 0:
-                    part[d] = user[i, 0]
-                elif g == 1:
-                    part[d] = item[j, 0]
-                elif cut >= 0:
+                part[d] = 0.0
+                if cut >= 0:
                     part[d] = means[cut] - threshold[i, cut]
                 else:
-                    part[d] = 0.0
-                    for k in range(column, column + width):
-                        part[d] += user[i, k] * item[j, k]
-        energy = moved_energy(start, level, score, part, 0.0, threshold, cut, margin)
+                    for k in range(first, first + width):
+                        part[d] += user[i, k] * item[other[d], k]
+        if g <= cuts:  # beyond, it is the one of the column before
+            energy = moved_energy(start, level, score, part, 0.0, threshold, cut, margin)
         for _ in range(TIMES):
             change = reach[g] * rng.standard_normal()
             times = math.exp(change)
             after = moved_energy(start, level, score, part, times - 1.0, threshold, cut, margin)
-            if g == 0:
-                precision = of_user[0]
-            elif cut >= 0:
-                precision = of_user[of_user.shape[0] - cuts + cut]
-            else:
-                precision = of_item[0 if g == 1 else g - 1 - cuts]
-            scale = scales[0 if g < 2 + cuts else 1]
-            value = strength * (scale**2 * precision * (1.0 - times**-2) - 2.0 * change)
-            moved = math.log(max(rng.random(), 1e-300)) < value + cost * (energy - after)
+            less = scales[g] ** 2 * precision[g] * (1.0 - times**-2)
+            value = cost * (energy - after) + strength * (less - 2.0 * change)
+            moved = math.log(max(rng.random(), 1e-300)) < value
             if learning:
                 reach[g] *= 1.1 if moved else 0.95
             if not moved:
                 continue
             energy = after
-            if g == 0:
-                of_user[0] /= times**2
-                for i in range(user.shape[0]):
-                    user[i, 0] *= times
-            elif cut >= 0:
-                of_user[of_user.shape[0] - cuts + cut] /= times**2
+            precision[g] /= times**2
+            if cut >= 0:
                 for i in range(user.shape[0]):
                     threshold[i, cut] = means[cut] + times * (threshold[i, cut] - means[cut])
             else:
-                of_item[0 if g == 1 else g - 1 - cuts] /= times**2
-                first, last = (0, 1) if g == 1 else (column, column + width)
                 for j in range(item.shape[0]):
-                    for k in range(first, last):
+                    for k in range(first, first + width):
                         item[j, k] *= times
-            if cut < 0:
                 for d in range(total):
                     score[d] += (times - 1.0) * part[d]
             for d in range(total):

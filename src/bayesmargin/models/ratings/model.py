@@ -166,17 +166,19 @@ class Columns:
         priors, cuts = chain.priors, chain.threshold.shape[1]
         if not expected.learned:
             return
-        if chain.reaches is None:
-            chain.reaches = np.full(1 + cuts + len(priors.item_precision), FIRST_REACH)
         if chain.item.shape[1] > 1 and not one.infinite:
             factors = chain.user[:, 1:], chain.item[:, 1:], priors.item_precision[1:]
             turn_columns(rng, *factors)
             trade_columns(rng, *factors, expected.factor, expected.strength)
+        precision = np.append(priors.user_precision[-cuts:], priors.item_precision[1:])
+        scales = np.where(np.arange(len(precision)) < cuts, expected.bias, expected.factor)
+        if chain.reaches is None:
+            chain.reaches = np.full(len(precision), FIRST_REACH)
         stretch_scales(
             rng, *one.by_user, chain.user, chain.threshold, chain.item, one.cost, one.margin,
-            priors.user_mean[-cuts:], priors.user_precision, priors.item_precision,
-            np.array([expected.bias, expected.factor]), expected.strength, chain.reaches, learning,
+            priors.user_mean[-cuts:], precision, scales, expected.strength, chain.reaches, learning,
         )  # fmt: skip
+        priors.user_precision[-cuts:], priors.item_precision[1:] = np.split(precision, [cuts])
 
 
 class Scales:
