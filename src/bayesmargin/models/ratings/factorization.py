@@ -118,7 +118,7 @@ class MaxMarginFactorization(SweepingMixin, SavedMixin, BaseEstimator):
         learn_scales: bool = True,
         concentration: float = 3.0,
         sampler: Any = "gibbs",
-        n_sweeps: int = 400,
+        n_sweeps: int = 800,
         n_chains: int = 4,
         n_draws: int = 25,
         random_state: Any = None,
