@@ -11,7 +11,7 @@ from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.all_or_nothing import all_or_nothing
-from bayesmargin.models.links.answers import chances_of, mean_score, order_of, scores_of
+from bayesmargin.models.links.answers import chances_of, mean_odds, odds_of, order_of, scores_of
 from bayesmargin.models.links.diagnostics import LinksDiagnostics, diagnose
 from bayesmargin.models.links.model import LinkModel
 from bayesmargin.models.links.pairs import fewer_negatives, indexed, split_off
@@ -94,7 +94,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
     posterior_ : Posterior
         Draws of "n_features", "n_shared" (held by two entities or more) and "intercept" (relation).
     chances_ : Chances
-        The map from scores to probabilities: slope and offset of log odds.
+        The map from what draws say to probabilities: slope and offset of log odds.
     diagnostics_ : LinksDiagnostics
         Prints as a sentence, has ``trustworthy``, and is a dictionary of figures.
 
@@ -261,7 +261,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
             Probabilities of no link and of a link.
         """
         asked = self._asked(pairs)
-        chance = self.chances_.apply(mean_score(self._draws, asked))
+        chance = self.chances_.apply(mean_odds(self._draws, asked, float(self.margin)))
         return np.stack([1.0 - chance, chance], axis=1)
 
     def predict(self, pairs: Any) -> Any:
@@ -269,9 +269,11 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
         return self.predict_proba(pairs)[:, 1] > 0.5
 
     def decision_function(self, pairs: Any) -> FloatArray:
-        """Posterior means of the scores of pairs."""
-        asked = self._asked(pairs)
-        return mean_score(self._draws, asked)
+        r"""Log odds of the mean over draws of :math:`\sigma(2 f / \ell)`, for scores f of pairs.
+
+        Probabilities rise with them (:attr:`chances_`).
+        """
+        return mean_odds(self._draws, self._asked(pairs), float(self.margin))
 
     def predict_interval(self, pairs: Any, coverage: float = 0.9) -> FloatArray:
         """Intervals that hold the probability of a link in this share of the draws.
@@ -286,7 +288,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
         asked = self._asked(pairs)
         scores = np.stack([scores_of(draw, asked) for draw in self._draws])
         ends = np.quantile(scores, [0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage], axis=0)
-        return self.chances_.apply(ends.T)
+        return self.chances_.apply(odds_of(ends.T, float(self.margin)))
 
     def probability_matrix(self, relation: Any = None) -> FloatArray:
         """Probabilities of links between all entities, by one relation.
@@ -306,7 +308,8 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
         size = len(self.entities_)
         source, target = (part.ravel() for part in np.indices((size, size)))
         asked = source, target, np.full(size * size, number)
-        chance = self.chances_.apply(mean_score(self._draws, asked)).reshape(size, size)
+        odds = mean_odds(self._draws, asked, float(self.margin))
+        chance = self.chances_.apply(odds).reshape(size, size)
         np.fill_diagonal(chance, 0.0)
         return chance
 
