@@ -1,12 +1,12 @@
 r"""From draws of features and weights to probabilities of links.
 
-A draw that gives a link the score f finds it as probable as :math:`\sigma(2 f / \ell)`, so that by how
-much a score is beyond the margin hardly counts: there hinges are silent, and the prior alone speaks.
-Of the mean of that over the draws, with log odds :math:`m`, the probability of the link is
+A draw that gives a link the score f finds it as probable as :math:`\sigma(2 f / \ell)`, so that it
+hardly counts by how much a score is beyond the margin: hinges are silent there, and the prior alone
+speaks. Of the mean of that over the draws, with log odds :math:`m`, the probability of the link is
 :math:`\sigma(a m + b)`. Slope and offset are learned from pairs that some further chains are not
-shown: the model bends its features to the pairs that it sees, and is not as sure of others. (Leaving
-a pair out by computation does not do: a law of its score that is close to normal forgets that the
-features would have been other ones.)
+shown: the model bends its features to the pairs that it sees, and is not as sure of others.
+(Leaving a pair out by computation does not do: a law of its score that is close to normal forgets
+that the features would have been other ones.)
 """
 
 from collections.abc import Iterable
