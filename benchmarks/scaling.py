@@ -1,10 +1,11 @@
 """Time of fits with hundreds of features, tens of classes, and a rare class, beside a checkout.
 
-    python benchmarks/scaling.py [CASE ...] [--against CHECKOUT] [--n-jobs N] [--busy] [--profile]
+    python benchmarks/scaling.py [CASE ...] [--against CHECKOUT] [--n-jobs N] [--busy] [--seed S]
 
 Cases are IJCNN1 through ``Nystroem(gamma=2)`` times ten (49,990 dense rows; half as many with 1000
 features), clouds of unit variance around centres 0.35 N(0, I) in several classes, and tables of 277
-indicators with 3% positives (``rare_indicators.py``). Default settings, one BLAS thread, kernels
+indicators with 3% positives (``rare_indicators.py``); ``held_out`` are mixtures in classes of
+unequal sizes. Default settings, one BLAS thread, kernels
 compiled beforehand by a fit of few draws. Times are those of the clock and of the processor, and
 each case is fitted by both sides, each in a process of its own, at the same time. ``CHECKOUT`` is
 a folder with the sources of before (``git worktree add``). Effective draws are those of the worst
@@ -36,6 +37,7 @@ CASES = {  # kind, features, rows, classes
     "100_classes": ("clouds", 64, 20_000, 100),
     "100_classes_tuned": ("clouds", 64, 20_000, 100),
     "100_classes_wide": ("clouds", 384, 50_000, 100),
+    "held_out": ("mixtures", 200, 20_000, 60),
 }
 TUNED = "100_classes_tuned"  # the choice of C included, beside that of LinearSVC
 WANTED = {"300_features": 1 / 4, "1000_features": 1 / 10, "30_classes": 1 / 5}
@@ -56,12 +58,31 @@ def clouds(n_rows: int, n_features: int, n_classes: int) -> tuple:
     return (centres[y] + rng.standard_normal((n_rows, n_features))).astype(np.float32), y
 
 
+def mixtures(n_rows: int, n_features: int, n_classes: int) -> tuple:
+    """Classes of unequal sizes, each of three clouds whose features vary unequally.
+
+    No rule was tried on them.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(5)
+    centres = 0.25 * rng.standard_normal((n_classes, 3, n_features))
+    widths = rng.uniform(0.3, 2.0, (n_classes, 3, n_features))
+    share = 1.0 / np.arange(5.0, n_classes + 5.0)
+    y = rng.choice(n_classes, n_rows, p=share / share.sum())
+    part = rng.integers(0, 3, n_rows)
+    noise = rng.standard_normal((n_rows, n_features))
+    return (centres[y, part] + widths[y, part] * noise).astype(np.float32), y
+
+
 def rows_of(kind: str, n_features: int, n_rows: int, n_classes: int = 2) -> tuple:
     """Rows and labels of a case."""
     import numpy as np
 
     if kind == "clouds":
         return clouds(n_rows + TESTED, n_features, n_classes)
+    if kind == "mixtures":
+        return mixtures(n_rows + TESTED, n_features, n_classes)
     if kind == "rare":
         from rare_indicators import rare_indicators
 
@@ -82,7 +103,7 @@ def compiled(X, y) -> slice:
     return slice(0, min(COMPILED, NUMBERS // (X.shape[1] * len(set(y.tolist())))))
 
 
-def measured(file: Path, n_jobs: int, tuned: bool) -> dict:
+def measured(file: Path, n_jobs: int, tuned: bool, seed: int) -> dict:
     """What this side takes for the rows in a file."""
     warnings.simplefilter("ignore")
     from bayesmargin import BayesianLinearSVC
@@ -93,7 +114,7 @@ def measured(file: Path, n_jobs: int, tuned: bool) -> dict:
     some = compiled(X, y)
     BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1, **settings).fit(X[some], y[some])
     spent, began = time.process_time(), time.perf_counter()
-    model = BayesianLinearSVC(n_jobs=n_jobs, random_state=0, **settings).fit(X, y)
+    model = BayesianLinearSVC(n_jobs=n_jobs, random_state=seed, **settings).fit(X, y)
     spent, clock = time.process_time() - spent, time.perf_counter() - began
     found = model.diagnostics_
     return {
@@ -164,14 +185,14 @@ def leads_rhat(model, test) -> float:
 
 
 def begun(
-    root: Path, file: Path, n_jobs: int, kind: str = "default", blas: int = 1
+    root: Path, file: Path, n_jobs: int, kind: str = "default", blas: int = 1, seed: int = 0
 ) -> subprocess.Popen:
     """A process that measures the sources in a folder."""
     paths = os.pathsep.join([str(root / "src"), str(HERE / "benchmarks")])
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": str(blas)}
     environment["CUDA_VISIBLE_DEVICES"] = ""  # a fit on processors is what is measured
     command = [sys.executable, __file__, "--measure", str(file)]
-    command += ["--n-jobs", str(n_jobs), "--kind", kind]
+    command += ["--n-jobs", str(n_jobs), "--kind", kind, "--seed", str(seed)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
@@ -247,12 +268,14 @@ def sides(case: str, file: Path, options) -> dict[str, dict | None]:
     if options.busy:
         return beside_a_busy_core(file, options.n_jobs)
     tuned = case == TUNED
-    now = begun(HERE, file, options.n_jobs, "tuned" if tuned else "default")
+    now = begun(HERE, file, options.n_jobs, "tuned" if tuned else "default", 1, options.seed)
     running = {"now": now}
     if tuned:
         running["LinearSVC"] = begun(HERE, file, 1, "peer")
     elif options.against:
-        running["before"] = begun(options.against.resolve(), file, options.n_jobs)
+        running["before"] = begun(
+            options.against.resolve(), file, options.n_jobs, seed=options.seed
+        )
     until = time.perf_counter() + LONGEST
     return {
         name: ended(process, max(1.0, until - time.perf_counter()))
@@ -267,6 +290,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     parser.add_argument("--against", type=Path, help="folder of an earlier checkout")
     parser.add_argument("--shrink", type=int, default=1, help="a part of the rows; nothing is kept")
+    parser.add_argument("--seed", type=int, default=0, help="of the fits")
     parser.add_argument("--n-jobs", type=int, default=1, help="threads of a fit")
     parser.add_argument("--busy", action="store_true", help="beside a process on one of two cores")
     parser.add_argument("--measure", type=Path, help="the rows in a file, as JSON, nothing else")
@@ -275,7 +299,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.measure:
         alone = options.kind == "peer"
-        asked = options.measure, options.n_jobs, options.kind == "tuned"
+        asked = options.measure, options.n_jobs, options.kind == "tuned", options.seed
         print(json.dumps(peer(options.measure) if alone else measured(*asked)))
         return
     from reporting import finish, print_table
@@ -285,8 +309,9 @@ def main() -> None:
     for case in options.cases:
         kind, n_features, n_rows, n_classes = CASES[case]
         X, y = rows_of(kind, n_features, n_rows // options.shrink, n_classes)
-        test = X[-TESTED:] if kind == "clouds" else None
-        kept = (X[:-TESTED], y[:-TESTED], test) if kind == "clouds" else (X, y, None)
+        several = n_classes > 2
+        test = X[-TESTED:] if several else None
+        kept = (X[:-TESTED], y[:-TESTED], test) if several else (X, y, None)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rows.pickle"
             file.write_bytes(pickle.dumps(kept))
@@ -305,6 +330,7 @@ def main() -> None:
         bounds = bounds_of(case, list(found), *[*found.values(), None][:2])
         name = f"scaling_{case}" + (f"_{options.n_jobs}_jobs" if options.n_jobs > 1 else "")
         name += "_busy" if options.busy else ""
+        name += f"_seed_{options.seed}" if options.seed else ""
         ended_first = next(iter(found.values())) is not None
         met = ended_first and all(bound["met"] for bound in bounds)
         finish(name, header, table, met, bounds)

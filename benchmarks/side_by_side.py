@@ -1,6 +1,7 @@
 """Chains that read every row together, in long steps, beside exact Hamiltonian Monte Carlo.
 
     python benchmarks/side_by_side.py [CASE ...] [--fewer N] [--diffusions A ...] [--full-limit N]
+        [--seed S]
 
 Rows are IJCNN1 through ``Nystroem(gamma=2)`` times ten, indicators with a rare class, and clouds of
 unit variance in several classes. Means and variances of the weights, whitened by the anchor, and
@@ -73,7 +74,9 @@ def figures(problem: Problem, weights: np.ndarray, anchor) -> tuple:
     return mean, spread, effective_sample_size(flat), squares
 
 
-def compared(case: str, shrink: int, fewer: int, diffusions: list[float]) -> tuple[list, list]:
+def compared(
+    case: str, shrink: int, fewer: int, diffusions: list[float], seed: int
+) -> tuple[list, list]:
     """Rows of the table and the bounds of a case."""
     problem = problem_of(case, shrink)
     n_draws = CASES[case][3] // (shrink * fewer)
@@ -81,7 +84,7 @@ def compared(case: str, shrink: int, fewer: int, diffusions: list[float]) -> tup
 
     def run(sampler, times: int) -> tuple:
         began = time.process_time()
-        done = sample(problem, sampler, spawn_generators(1, 5), times * n_draws, 4, Silence())
+        done = sample(problem, sampler, spawn_generators(seed, 5), times * n_draws, 4, Silence())
         spent = time.process_time() - began
         return figures(problem, done.weights, anchor), done, spent
 
@@ -141,6 +144,7 @@ def main() -> None:
     parser.add_argument("--shrink", type=int, default=1, help="a part of rows and draws; not kept")
     parser.add_argument("--fewer", type=int, default=1, help="a part of the draws; is kept")
     parser.add_argument("--diffusions", nargs="+", type=float, default=[1.0])
+    parser.add_argument("--seed", type=int, default=1, help="of the chains")
     parser.add_argument("--full-limit", type=int, help="weights with one covariance, at most")
     options = parser.parse_args()
     stochastic.COSTLY, stochastic.CHEAPER, stochastic.CHEAPER_CLASSES = 1, 1e9, 1e9  # always
@@ -149,11 +153,14 @@ def main() -> None:
     header = ["case", "sampler", "step", "all rows", "iterations", "ess", "processor", "means off"]
     header += ["worst", "in errors", "variance ratio", "uneven"]
     for case in options.cases:
-        rows, bounds = compared(case, options.shrink, options.fewer, options.diffusions)
+        rows, bounds = compared(
+            case, options.shrink, options.fewer, options.diffusions, options.seed
+        )
         if options.shrink > 1:
             print_table(header, rows)
         else:
             name = f"side_by_side_{case}" + ("_full" if options.full_limit else "")
+            name += f"_seed_{options.seed}" if options.seed != 1 else ""
             finish(name, header, rows, all(b["met"] for b in bounds), bounds)
 
 
