@@ -1,11 +1,14 @@
 """Kernels carry private copies of what they call: compiled and loaded code give the same bits."""
 
+import gc
 import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from bayesmargin.foundation.compiling import from_python, inner_jit, jit
 
@@ -81,6 +84,52 @@ def test_a_kernel_that_only_kernels_call_has_no_machine_code_of_its_own():
     values = np.arange(4.0)
     assert from_python(_total)(values) == 14.0
     assert not list(_compiled(_total).get_defined_functions())
+
+
+@inner_jit
+def _twice(values):
+    return 2.0 * _total(values)
+
+
+@inner_jit
+def _both(values):
+    return _twice(values) + _total(values)
+
+
+def test_a_kernel_is_linked_once_however_many_call_it():
+    values = np.arange(4.0)
+    assert from_python(_both)(values) == 42.0
+    held = [f.name for f in _compiled(_both).alone.functions if not f.is_declaration]
+    assert len(held) == 1
+    assert "_both" in held[0]
+
+
+def test_other_compilers_may_call_what_only_kernels_call():
+    """A library of Numba's own asks for the whole of it, what it calls in its turn included."""
+
+    @numba.njit
+    def by_numba(values):
+        return _both(values) + 1.0
+
+    assert by_numba(np.arange(4.0)) == 43.0
+
+
+@jit
+def _impossible(values):
+    return values.no_such_thing
+
+
+def test_garbage_is_collected_again_after_a_kernel_was_compiled():
+    assert gc.isenabled()
+    with pytest.raises(TypingError):
+        _impossible(np.arange(4.0))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        assert from_python(_both)(np.arange(4.0)) == 42.0
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 @pytest.mark.slow
