@@ -29,7 +29,7 @@ def test_the_cost_is_chosen_and_as_good_as_others(n_classes, tmp_path):
     for C in (0.01, 1.0, 100.0):
         other = BayesianLinearSVC(**{**QUICK, "C": C}).fit(X, y)
         assert (other.C_, other.profile_) == (C, None)
-        assert loss < 1.03 * log_loss(y_new, other.predict_proba(X_new))
+        assert loss < 1.005 * log_loss(y_new, other.predict_proba(X_new))
     model.save(tmp_path / "model")
     again = bayesmargin.load(tmp_path / "model")
     assert again.C_ == model.C_
@@ -45,10 +45,12 @@ def test_wide_and_sparse_rows_choose_in_their_span():
 
 
 def test_what_was_chosen_stays_in_later_parts():
-    X, y = rows(1000, 3, noise=3.0)
-    model = BayesianLinearSVC(**QUICK).partial_fit(X[:500], y[:500], classes=[0, 1])
+    X, y = rows(500, 3, noise=3.0)
+    later, labels = rows(500, 3, noise=0.05)
+    model = BayesianLinearSVC(**QUICK).partial_fit(X, y, classes=[0, 1])
     cost = model.C_
-    assert cost == model.partial_fit(X[500:], y[500:]).C_
+    assert cost == model.partial_fit(later, labels).C_
+    assert cost != BayesianLinearSVC(**QUICK).fit(later, labels).C_
 
 
 def test_where_it_cannot_be_chosen_is_told(tmp_path):
