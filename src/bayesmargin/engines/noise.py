@@ -29,7 +29,7 @@ from bayesmargin.engines.whitening import Shapes, Whitened
 
 FEWEST_TILES = 8  # below which all rows are a batch
 LARGEST_KICK = 1.0  # of the momentum by a row that changed its state and stands for many
-WORTH = 3  # times fewer rows than all that a batch must read to be worth its noise
+WORTH = 2  # times fewer rows than all that a batch must read to be worth its noise
 PLACES = 4  # positions at which noise is measured
 
 

@@ -41,7 +41,7 @@ from bayesmargin.targets.problem import Problem
 
 FEW_DIRECTIONS = 2000  # up to which exact trajectories stay short
 LONG_STEP = 0.6  # of the thermostat in coordinates of unit scale, gradients without noise
-QUIET = 0.3  # friction that the noise of a batch may add
+QUIET = 0.1  # friction that answers the noise of a batch, at most: it is larger far out
 WARM = 0.01  # by which it may raise the temperature of Langevin dynamics
 KICK = 0.3  # of the momentum by a kink of usual size: longer steps cut its corner
 FIRST_STEP = 0.5  # of a leapfrog, before it is tuned
