@@ -1,5 +1,7 @@
 """Links from scores to probabilities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -85,18 +87,45 @@ def test_few_rows_stay_near_the_pseudo_likelihood():
     assert link.caution == pytest.approx(1.0, rel=0.5)
 
 
+def test_rows_that_look_unknown_only_if_they_are_right_teach_no_boldness():
+    """One in fifty, of large variance, all on the side of their label, as with rare features."""
+    rng = np.random.default_rng(1)
+    scores, variance = 2.0 * rng.standard_normal(60_000), 4.0 * rng.random(60_000) ** 3
+    truth = BinaryLink(1.0, np.array([0.4, 1.5, 2.5, 0.8]), 0.6)
+    label = (rng.random(60_000) < truth.probabilities(scores, variance)[:, 1]).astype(int)
+    scores[::50], variance[::50] = 10.0 * scores[::50], 400.0
+    label[::50] = scores[::50] > 0.0
+    found = fit_link(scores, variance, label, np.ones(60_000), 1.0, 1.0)
+    assert found.reach == pytest.approx(10.0 * np.median(variance))
+    assert found.caution == pytest.approx(0.6, rel=0.15)
+    doubtful = found.probabilities(np.array([20.0]), np.array([400.0]))[0, 1]
+    certain = replace(found, caution=1.0).probabilities(np.array([20.0]), np.array([400.0]))[0, 1]
+    assert doubtful == pytest.approx(certain, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", [BinaryLink, MulticlassLink])
+def test_variance_counts_by_the_caution_and_in_full_beyond_the_reach(kind):
+    link = kind(1.0, np.ones(4), 0.2, None, 3.0)
+    np.testing.assert_allclose(link.counted(np.array([0.0, 2.0, 3.0, 5.0])), [0.0, 0.4, 0.6, 2.6])
+    assert kind(1.0, np.ones(4), 0.2).counted(np.array([1e9])) == pytest.approx(2e8)
+    assert kind(1.0, np.ones(4), 7.0, None, 3.0).counted(np.array([1e9])) == pytest.approx(7e9)
+
+
+@pytest.mark.parametrize("tail", [1.0, 300.0])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_the_link_is_where_the_penalised_likelihood_is_largest(n_classes):
+def test_the_link_is_where_the_penalised_likelihood_is_largest(n_classes, tail):
     rng = np.random.default_rng(5)
     label = rng.integers(n_classes, size=400)
     scores = rng.standard_normal((400, n_classes)) + 1.5 * np.eye(n_classes)[label]
     scores = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
     weight, variance = rng.uniform(0.5, 2.0, 400), rng.uniform(0.0, 2.0, scores.shape)
+    variance[::10] *= tail
     found = fit_link(scores, variance, label, weight, 1.0, 1.0)
+    assert (variance > found.reach).any() == (tail > 1.0)
     centre = np.log([1.0, 2.0, 2.0, 1.0, 1.0] if n_classes == 2 else [1.0, 0.1, 1.0])
 
     def penalised(logs):
-        link = type(found)(1.0, np.exp(logs[:-1]), np.exp(logs[-1]))
+        link = type(found)(1.0, np.exp(logs[:-1]), np.exp(logs[-1]), None, found.reach)
         fit = weight @ np.log(link.probabilities(scores, variance)[np.arange(400), label])
         return fit - 0.5 * np.sum((logs - centre) ** 2)
 

@@ -93,7 +93,7 @@ def test_probabilities_of_ordinary_rows_gain_from_caution_when_rows_are_few():
         model = BayesianLinearSVC(random_state=0, n_draws=250).fit(X, y)
         new, label = _unlike(5000, 100 + seed, 1.0)
         cautious = _log_loss(model, new, label)
-        model.link_ = replace(model.link_, caution=0.0)
+        model.link_ = replace(model.link_, caution=0.0, reach=np.inf)
         losses.append([cautious, _log_loss(model, new, label)])
     cautious, bold = np.mean(losses, axis=0)
     assert cautious < min(np.log(2.0), 0.8 * bold)
@@ -118,7 +118,7 @@ def test_a_few_words_say_less_than_many():
     model = BayesianLinearSVC(random_state=0, n_draws=100).fit(X, y)
     texts = sparse.random_array((200, 1200), density=4 / 1200, rng=rng, format="csr")
     score, sd = model.decision_function(texts, return_std=True)
-    certain = replace(model.link_, caution=0.0).probabilities(score, sd**2)
+    certain = replace(model.link_, caution=0.0, reach=np.inf).probabilities(score, sd**2)
     found = model.predict_proba(texts)
     assert model.link_.caution > 0.0
     assert np.all(np.abs(found - 0.5) <= np.abs(certain - 0.5))

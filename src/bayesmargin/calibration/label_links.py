@@ -26,10 +26,10 @@ class LabelLinks:
 
     links: tuple[BinaryLink, ...]
 
-    @property
-    def caution(self) -> FloatArray:
-        """That of every label."""
-        return np.array([link.caution for link in self.links])
+    def counted(self, variance: FloatArray) -> FloatArray:
+        """The part of variances (row, label) that counts, see :class:`~.maps.Cautious`."""
+        pairs = zip(self.links, variance.T, strict=True)
+        return np.stack([link.counted(column) for link, column in pairs], axis=1)
 
     def probabilities(self, scores: FloatArray, variance: FloatArray) -> FloatArray:
         """Probability of every label (row, label), from mean and variance of its score."""

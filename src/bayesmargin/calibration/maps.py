@@ -23,6 +23,12 @@ is known less well than those of the training rows gets a more cautious probabil
 stays away from one. :math:`z` has the sign of :math:`f`, so the most probable class is the
 predicted one on every row.
 
+Caution is learned from usual rows alone. A row with a rare feature looks unknown without its label
+only if those that share the feature agree with it, so such rows, left out, are nearly always right,
+and say that doubt counts for nothing. Of :math:`v` what lies beyond a reach :math:`v_0`, ten times
+the median of the rows (three times their sd), counts in full at least: for :math:`\kappa v` there
+is :math:`\kappa \min(v, v_0) + \max(\kappa, 1) (v - v_0)_+`.
+
 A large cost says that margins must be kept, not that labels are certain: slopes that steep leave
 nothing but zeros and ones, and no gradient that leads away from them. So the slopes are sought
 around those of a cost of at most one over the margin.
@@ -43,6 +49,7 @@ from bayesmargin.foundation.types import FloatArray, IntArray
 
 MAX_ROWS = 20_000
 PRIOR_SD = 1.0  # of the logs of slopes and caution, around those of the pseudo-likelihood
+REACH = 10.0  # medians of the variance of scores, to which caution is learned
 STEEPEST = 1.0  # cost of a whole margin up to which the pseudo-likelihood knows its own temperature
 
 
@@ -55,8 +62,20 @@ def tempered(
     return log_odds / np.sqrt(doubt), doubt
 
 
+class Cautious:
+    """How much of the variance of a score counts."""
+
+    caution: float
+    reach: float
+
+    def counted(self, variance: FloatArray) -> FloatArray:
+        """What counts of variances: by the caution up to the reach, in full at least beyond."""
+        usual = np.minimum(variance, self.reach)
+        return np.asarray(self.caution * usual + max(self.caution, 1.0) * (variance - usual))
+
+
 @dataclass(frozen=True)
-class BinaryLink:
+class BinaryLink(Cautious):
     """Log odds of the second class: slopes beyond and within the margin, for either sign."""
 
     margin: float
@@ -64,6 +83,7 @@ class BinaryLink:
     caution: float = 0.0  # none: scores are taken for known
     precision: FloatArray | None = field(default=None, repr=False)
     """Of the logs of slopes and caution, where it is known."""
+    reach: float = np.inf
 
     @staticmethod
     def distance(score: FloatArray) -> FloatArray:
@@ -86,7 +106,7 @@ class BinaryLink:
     def log_odds(self, score: FloatArray, variance: FloatArray) -> FloatArray:
         """Log odds of the second class, from mean and variance of the score."""
         certain = _combined(self.slopes, self.parts(score))
-        return tempered(certain, score, self.caution * variance)[0]
+        return tempered(certain, score, self.counted(variance))[0]
 
     def known_score(self, log_odds: FloatArray) -> FloatArray:
         """The score that has these log odds where it is known.
@@ -119,7 +139,7 @@ class BinaryLink:
 
 
 @dataclass(frozen=True)
-class MulticlassLink:
+class MulticlassLink(Cautious):
     """Logits ``slopes[0] * log psi_y / c + slopes[1] * s_y``, less that of the largest score."""
 
     margin: float
@@ -127,6 +147,7 @@ class MulticlassLink:
     caution: float = 0.0  # none: scores are taken for known
     precision: FloatArray | None = field(default=None, repr=False)
     """Of the logs of slopes and caution, where it is known."""
+    reach: float = np.inf
 
     @staticmethod
     def distance(scores: FloatArray) -> FloatArray:
@@ -151,7 +172,7 @@ class MulticlassLink:
             Variances of the differences between the class of the largest mean score and each.
         """
         certain = _combined(self.slopes, self.parts(scores))
-        logits, _ = tempered(certain, self.distance(scores), self.caution * variance)
+        logits, _ = tempered(certain, self.distance(scores), self.counted(variance))
         return softmax(logits, axis=1)
 
     @staticmethod
@@ -211,14 +232,20 @@ def fit_link(
         prior, precision = np.log([*before.slopes, before.caution]), before.precision
     kind = BinaryLink if binary else MulticlassLink
     parts, distance = kind(margin, np.array(slopes)).parts(scores), kind.distance(scores)
+    reach = REACH * float(np.median(variance if binary else variance.max(axis=1)))
+    usual = np.minimum(variance, reach)
 
     def moved(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log odds of the rows, and how they move with the logs of slopes and caution."""
         slopes, caution = np.exp(logs[:-1]), np.exp(logs[-1])
         certain = _combined(slopes, parts)
-        log_odds, doubt = tempered(certain, distance, caution * variance)
+        learned, far = caution * usual, variance - usual
+        counted = learned + max(caution, 1.0) * far
+        learned = learned if caution < 1.0 else counted
+        log_odds, doubt = tempered(certain, distance, counted)
+        share = np.divide(learned, counted, out=np.ones_like(counted), where=counted > 0.0)
         moves = [slope * part for slope, part in zip(slopes, parts, strict=True)]
-        moves.append(-0.5 * certain * (doubt - 1.0))
+        moves.append(-0.5 * certain * (doubt - 1.0) * share)
         return log_odds, np.stack(moves) * doubt**-1.5
 
     def loss(logs: FloatArray) -> tuple[float, FloatArray]:
@@ -235,4 +262,5 @@ def fit_link(
     axes = tuple(range(1, sensitivity.ndim))
     share = weight.reshape(-1, *[1] * (sensitivity.ndim - 2))
     learned = np.tensordot(share * sensitivity, sensitivity, (axes, axes))
-    return kind(margin, np.exp(found[:-1]), float(np.exp(found[-1])), precision + learned)
+    caution = float(np.exp(found[-1]))
+    return kind(margin, np.exp(found[:-1]), caution, precision + learned, reach)

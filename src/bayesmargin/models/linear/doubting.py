@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesmargin.calibration.forecasts import LeftOutForecasts
-from bayesmargin.calibration.leading import leader_of
+from bayesmargin.calibration.leading import at_leader, leader_of
 from bayesmargin.foundation.arguments import require_count
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.foundation.types import FloatArray, IntArray
@@ -45,7 +45,7 @@ class LinearDoubt(LinearPredictions):
 
         They differ where the weights are not known well enough, and their mean is close to
         :meth:`predict_proba`. What they have in common is doubt that no further rows would remove.
-        Draws of the posterior differ from its mean as much as the caution of the link says.
+        Draws of the posterior differ from its mean as much as the link counts their doubt.
 
         Parameters
         ----------
@@ -92,9 +92,14 @@ class LinearDoubt(LinearPredictions):
             )
         coef, intercept = self._draws()
         (mean,) = self._decision(X, return_std=False)
+        doubt = self._doubt(X, mean)
+        counts = np.sqrt(self.link_.counted(doubt) / np.where(doubt > 0.0, doubt, 1.0))
+        joint = mean.ndim == 2 and not self._has_sets
         mean = mean[:, None] if mean.ndim == 1 else mean
-        scores = draw_scores(X, coef[chosen], intercept[chosen])
-        scores = mean + np.sqrt(self.link_.caution) * (scores - mean)
+        away = draw_scores(X, coef[chosen], intercept[chosen]) - mean
+        if joint:  # what is doubted are differences to the leading class
+            away = away - at_leader(away, leader_of(mean))
+        scores = mean + counts.reshape(mean.shape) * away
         known = np.zeros(mean.shape)
         if mean.shape[1] == 1:
             parts = [self.link_.probabilities(one[:, 0], known[:, 0]) for one in scores]

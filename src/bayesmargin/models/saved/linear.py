@@ -70,6 +70,7 @@ def check_draws(model: Any, features: int) -> None:
         require_array(link.slopes, [slopes], "f", "slopes of the link")
         require(isinstance(link.margin, float | int), "margin of the link")
         require_number(link.caution, "caution of the link")
+        require(isinstance(link.reach, float) and link.reach >= 0.0, "reach of the link")
         if link.precision is not None:
             require_array(link.precision, [slopes + 1] * 2, "f", "precision of the link")
     require(isinstance(model.diagnostics_, Diagnostics), "diagnostics_")
