@@ -67,6 +67,16 @@ class Shards:
 
             self._parts = [delayed(function, pure=False)(part, *args) for part in self._parts]
 
+    def widen(self, function: Any, *args: Any, n_columns: int) -> None:
+        """Like :meth:`recode` with a function that gives rows other columns, dense ones.
+
+        Where these would take too much memory, every pass makes them anew.
+        """
+        if self.kept and 8.0 * float(self.sizes.sum()) * n_columns > KEEP * self.cluster.memory():
+            self.kept = False
+        self.recode(function, *args)
+        self.n_columns, self.names = n_columns, None
+
     def digests(self) -> list[str]:
         """Hashes of the shards, by which a checkpoint knows its data; made on the workers."""
         return self.cluster.gather(self.map("look", digest))

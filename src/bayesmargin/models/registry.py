@@ -94,6 +94,7 @@ _ENTRIES = (
         flags={**_USUAL, "sampler": "sampler"},
         checks=f"{_MODELS}.kernel.settings:check_kernel_settings",
         saved=f"{_SAVED}.kernel",
+        piecewise=True,
         modal=True,
     ),
     Model(

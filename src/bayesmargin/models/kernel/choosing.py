@@ -81,7 +81,8 @@ class Question:
         names = [name for name in STEPS if name not in self.known]
         found = {"C": USUAL_COST / self.margin, "gamma": self.usual, **self.known}
         blocks = 1 if part.n_classes == 2 else part.n_classes
-        worth = MANY[0] < len(self.data.label) <= MANY[1] and blocks == 1
+        n_rows = self.data.n_all or len(self.data.label)
+        worth = MANY[0] < n_rows <= MANY[1] and blocks == 1
         most = min(max(LEAST, TOGETHER // blocks), FINER if worth else MOST, len(part.label))
         size = min(self.n_components or FEATURES, max(LEAST, TRIED // blocks), most)
         size = most if most <= NEARLY * size and self.n_components is None else size

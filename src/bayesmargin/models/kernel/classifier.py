@@ -6,12 +6,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from bayesmargin.distributed import is_collection
 from bayesmargin.foundation.settings import ShortForms
 from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.kernel.kernels import kernel_of
 from bayesmargin.models.kernel.settings import check_kernel_settings
+from bayesmargin.models.kernel.streaming import fit_pieces
 from bayesmargin.models.kernel.training import KernelTraining
 from bayesmargin.models.settings import check_sample_weight, resolve_sampler
+from bayesmargin.rows.files import FileRows
 
 
 class BayesianSVC(ClassifierMixin, KernelTraining):
@@ -147,31 +150,48 @@ class BayesianSVC(ClassifierMixin, KernelTraining):
         self.checkpoint = checkpoint
         self._take(more)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Sample the posterior of the scores.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, FileRows or Dask collection of shape (n_samples, n_features)
             Rows, whose columns should be of one scale; with ``kernel="precomputed"`` the kernel of
-            the rows with each other.
+            the rows with each other. Of rows in files (:func:`bayesmargin.rows.open_rows`) and on a
+            cluster some choose settings and features, and all are read as features where they lie.
         y : array-like of shape (n_samples,)
-            Class labels of any type.
+            Class labels of any type; may be left out when ``X`` is a file that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies ``C`` row by row; a row of weight two counts as two rows.
         """
         check_kernel_settings(self)
         with all_or_nothing(self):
+            if is_collection(X):
+                from bayesmargin.distributed.kernel import fit_collection
+
+                if self.class_weight is not None:
+                    raise ValueError(
+                        "class_weight is not known for Dask collections: leave it out, or pass the "
+                        "weights of rows as sample_weight"
+                    )
+                fit_collection(self, X, y, sample_weight)
+                return self
             X, y = self._labelled(X, y)
             check_classification_targets(y)
             weight = check_sample_weight(sample_weight, X.shape[0])
             every = bool(np.all(weight > 0.0))
             source = "y" if every else "y without the rows whose sample_weight is zero"
-            classes = np.unique(y[weight > 0.0])
-            if len(classes) < 2:
-                raise ValueError(
-                    f"{source} holds only one class, {classes.tolist()}: a classifier needs at "
-                    "least 2"
-                )
-            self.classes_ = classes
+            self._set_classes(np.unique(y[weight > 0.0]), source)
+            if isinstance(X, FileRows):
+                fit_pieces(self, X, y, weight)
+                return self
             return self._update(X, y, weight)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; ``y`` may be left out when ``X`` is a file that holds the labels."""
+        if is_collection(X):
+            from bayesmargin.distributed.predicting import accuracy
+
+            return accuracy(self, X, y, sample_weight)
+        y = X.checked_labels(y) if isinstance(X, FileRows) else y
+        return float(super().score(X, y, sample_weight))

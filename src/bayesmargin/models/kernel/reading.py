@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesmargin.calibration.leading import leader_of, variance_to_leader
@@ -18,6 +19,17 @@ from bayesmargin.models.linear.predictions import SPREAD_DRAWS
 from bayesmargin.models.linear.scores import mean_scores
 from bayesmargin.models.linear.spread import contrast_variance, score_variance
 from bayesmargin.models.magnitude import LARGEST_LINEAR, require_size
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.mapped import MappedRows
+from bayesmargin.rows.matching import matched_rows
+
+
+def dense_rows(values: Any) -> FloatArray:
+    """Rows of a file or a shard as kernels read them."""
+    values = values.toarray() if sparse.issparse(values) else values
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    require_size(values, LARGEST_LINEAR, None)
+    return values
 
 
 class KernelReading(LinearDoubt):
@@ -47,9 +59,15 @@ class KernelReading(LinearDoubt):
             require_size(rows, LARGEST_LINEAR, getattr(self, "feature_names_in_", None))
         return found
 
-    def _rows(self, X: Any) -> FloatArray:
+    def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        features, rest, news = self.map_.features(self._kernel_rows(X))
+        if isinstance(X, FileRows):
+            own, width = matched_rows(X, self, reset=False), self.map_.n_features + 2
+            return MappedRows(own, lambda rows: self._described(dense_rows(rows)), width)
+        return self._described(self._kernel_rows(X))
+
+    def _described(self, rows: FloatArray) -> FloatArray:
+        features, rest, news = self.map_.features(rows)
         return np.column_stack([features, np.sqrt(rest), news])
 
     def _draws(self) -> tuple[FloatArray, FloatArray]:
@@ -91,8 +109,14 @@ class KernelReading(LinearDoubt):
         if is_collection(X):
             return super().decision_function(X, return_std)
         X = self._rows(X)
+        rows = X.parts() if isinstance(X, FileRows) else [X]
+        parts = [self._ranking(part, return_std) for part in rows]
+        joint = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        return tuple(joint) if return_std else joint[0]
+
+    def _ranking(self, X: FloatArray, return_std: bool) -> tuple[FloatArray, ...]:
         (scores,) = self._decision(X, return_std=False)
         if isinstance(self.link_, BinaryLink):
             odds = self.link_.log_odds(scores, self._doubt(X, scores))
             scores = self.link_.known_score(odds)
-        return (scores, self._score_sd(X)) if return_std else scores
+        return (scores, self._score_sd(X)) if return_std else (scores,)

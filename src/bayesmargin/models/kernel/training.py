@@ -30,7 +30,9 @@ from bayesmargin.models.linear.fitting import (
 from bayesmargin.models.linear.gaussian import GaussianFits
 from bayesmargin.models.saved.mixin import SavedMixin
 from bayesmargin.posterior import Posterior
-from bayesmargin.priors.moments import prior_belief
+from bayesmargin.priors.moments import Belief, prior_belief
+from bayesmargin.rows.files import FileRows
+from bayesmargin.rows.matching import matched_rows
 from bayesmargin.running.journal import Journal
 from bayesmargin.running.progress import progress_for
 from bayesmargin.running.run import Run
@@ -49,6 +51,7 @@ class FeatureSettings:
     prior: str = "gaussian"
     fit_intercept: bool = True
     engine: str = "numba"
+    classes_: Any = ()
 
 
 class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
@@ -68,8 +71,10 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
     verbose: int
     class_weight: Any
 
-    def _labelled(self, X: Any, y: Any) -> tuple[FloatArray, Any]:
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Checked rows and labels for a fit."""
+        if isinstance(X, FileRows):
+            return matched_rows(X, self, reset=True), X.checked_labels(y)
         X, y = self._kernel_rows(X, plain_labels(y), reset=True)
         if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -114,6 +119,28 @@ class KernelTraining(SavedMixin, DecisionsMixin, SupportMixin, KernelReading):
             if len(label) <= MOST_ROWS:
                 self._support(data, fits, separate)
         return self
+
+    def _feature_settings(self) -> FeatureSettings:
+        """Settings of the linear model, once features are there."""
+        facts = (self.C_, self.margin, self.multi_class, self.n_draws, self.n_jobs)
+        return FeatureSettings(*facts, classes_=self.classes_)
+
+    def _feature_priors(self) -> list[Belief]:
+        """Prior of all weights, or one for each class against the rest."""
+        size = self.map_.n_features + 1
+        separate = self.multi_class == "ovr" and len(self.classes_) > 2
+        sizes = [size] * len(self.classes_) if separate else [size * self._n_blocks()]
+        return [prior_belief("gaussian", self.prior_scale_, one) for one in sizes]
+
+    def _set_classes(self, classes: Any, source: str = "y") -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"{source} holds only one class, {classes.tolist()}: a classifier needs at least 2"
+            )
+        self.classes_ = classes
+        for name in ("active_", "pulls_"):  # of a fit before
+            if hasattr(self, name):
+                delattr(self, name)
 
     def _mapped(self, data: LinearData, rng: np.random.Generator) -> LinearData:
         """The rows as features, the map and the settings learned."""
