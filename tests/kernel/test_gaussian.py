@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import log_ndtr
 from sklearn.datasets import make_moons
 
 from bayesmargin import BayesianSVC
@@ -137,6 +138,40 @@ def test_draws_of_the_gaussian_are_like_those_of_chains():
     assert abs(np.mean(drawn[0].var(axis=0) / drawn[1].var(axis=0)) - 1.0) < 0.1
     chance = [one.predict_proba(X)[:, 1] for one in (quick, chains)]
     assert np.abs(chance[0] - chance[1]).max() < 0.05
+
+
+def test_gradients_see_hinges_through_what_features_leave_out():
+    data = replace(moons(200, 20), unseen=np.full(200, 0.05))
+    (found,) = matched_fits(data, 30.0, 1.0, 1.0).matches
+    rng = np.random.default_rng(0)
+    draws = rng.standard_normal((3, 21))
+    weights = found.anchor.mean + draws @ found.anchor.factor.T
+    part, step = found.part, 1e-4
+    sd = np.sqrt(0.05)
+
+    def energy(weight):
+        slack = part.margin - part.sign * (part.rows @ weight)
+        bent = 0.5 * (part.cost * sd) ** 2 - part.cost * slack
+        bent += log_ndtr(slack / sd - part.cost * sd)
+        seen = np.logaddexp(log_ndtr(-slack / sd), bent)
+        return 0.5 * part.precision @ weight**2 - seen.sum()
+
+    for row, weight in zip(found.gradients(draws), weights, strict=True):
+        for k in (0, 5, 20):
+            away = step * found.anchor.factor[:, k]
+            slope = (energy(weight + away) - energy(weight - away)) / (2.0 * step)
+            assert abs(row[k] - slope) < 1e-3 * max(1.0, abs(slope))
+    clear = matched_fits(replace(data, unseen=None), 30.0, 1.0, 1.0).matches[0]
+    wanted = clear.part.gradients(clear.anchor, draws)
+    np.testing.assert_allclose(clear.gradients(draws), wanted, rtol=1e-9)
+
+
+def test_large_costs_and_few_features_need_no_chains():
+    X, y = make_moons(400, noise=0.2, random_state=0)
+    X = np.column_stack([X, np.random.default_rng(0).standard_normal((400, 2))])
+    settings = {"C": 50.0, "gamma": 0.5, "n_components": 40, "n_draws": 200, "random_state": 0}
+    model = BayesianSVC(**settings).fit(X, y)
+    assert isinstance(model.diagnostics_, GaussianDiagnostics)
 
 
 def test_a_lopsided_posterior_is_left_to_chains():

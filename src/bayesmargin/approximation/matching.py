@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesmargin.approximation.dense import RowsOfTwoClasses
+from bayesmargin.approximation.dense import BLOCK, RowsOfTwoClasses
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.newton import inverse_factor
 from bayesmargin.foundation.types import FloatArray
@@ -33,6 +33,7 @@ ROUNDS = 80
 CLOSE = 0.01  # deviations of a score, root mean square, by which moments may disagree at the end
 BOLD, TIMID = 1.0, 0.1  # shares of a change of sites that are made: at first, and at least
 BOLDER = 1.2  # by which the share grows where moments come nearer
+CLEAR = 1e-6  # variance of a slack, in units of the cost, through which a hinge is seen as it is
 LEAST = 1e-9  # of the precision of a score that is not its own row's
 
 
@@ -68,6 +69,27 @@ class MatchedGaussian:
         mean, variance = self.part.scores(self.anchor)
         found = _cavity(mean, variance, share * self.precision, share * self.pull)
         return found[0], found[1] + self.noise
+
+    def gradients(self, draws: FloatArray) -> FloatArray:
+        """Like :meth:`RowsOfTwoClasses.gradients`, with hinges as they are seen through the noise.
+
+        That is the law which the Gaussian stands for. The hinges themselves are those of rows of
+        which features leave nothing out: with large costs quite another law.
+        """
+        part, anchor = self.part, self.anchor
+        weights = anchor.mean + draws @ anchor.factor.T
+        found = weights * part.precision
+        clear = part.cost**2 * self.noise < CLEAR
+        for first in range(0, len(part.rows), BLOCK):
+            span = slice(first, first + BLOCK)
+            rows, sign, cost = part.rows[span], part.sign[span, None], part.cost[span, None]
+            slack = cost * (part.margin - sign * (rows @ weights.T))
+            share = (slack > 0.0).astype(float)
+            dim = ~clear[span]
+            wide = np.square(cost[dim]) * self.noise[span][dim, None]
+            share[dim] = (slack[dim] - with_hinge(slack[dim], wide)[0]) / wide
+            found -= (cost * sign * share).T @ rows
+        return found @ anchor.factor
 
     def active(self) -> FloatArray:
         """Probabilities that the hinges of the rows bend."""

@@ -27,6 +27,7 @@ FAR, OTHERWISE = 1.0, 2.0  # deviations of the mean, and times a variance, likew
 UNSETTLED = 0.05  # disagreement of moments with those asked for that is too much
 CLOSE_ENOUGH = 0.1  # deviations of the posterior by which least divergence is told
 LOOKED_AT, FEWEST, READ = 400, 50, 2e8  # draws at which gradients are, fewer the more is read
+SEEN_DIMLY = 1e6  # hinges that are looked at through noise, each a few special functions
 MATCHED = 100_000  # rows, at most, whose moments are matched: more have them anyway
 
 
@@ -55,7 +56,7 @@ class GaussianDiagnostics(Diagnostics):
 
 
 def _far(found: Gaps) -> bool:
-    """Whether the posterior is elsewhere: what features leave out moves it a little in any case."""
+    """Whether the posterior is elsewhere than the Gaussian."""
     alike = 1.0 / OTHERWISE < found.variance_ratio < OTHERWISE
     return found.mean_off > FAR or not alike
 
@@ -83,10 +84,14 @@ def gaussian_run(
         wider = float(np.mean([one.wider for one in fits.matches]))
     spawned = [rng.spawn(1)[0] for rng in generators]
     size = fits.parts[0].rows.shape[1]
-    found, count = [], int(np.clip(READ / (len(data.label) * size), FEWEST, LOOKED_AT))
-    for part, anchor in zip(fits.parts, fits.anchors, strict=True):
+    n_scores = len(data.label) * len(fits.parts)
+    count = min(READ / (len(data.label) * size), SEEN_DIMLY / n_scores)
+    found, count = [], int(np.clip(count, FEWEST, LOOKED_AT))
+    for k, (part, anchor) in enumerate(zip(fits.parts, fits.anchors, strict=True)):
         draws = spawned[-1].standard_normal((count, size))
-        found.append(gaps(draws, part.gradients(anchor, draws)))
+        matches = fits.matches
+        slopes = part.gradients(anchor, draws) if matches is None else matches[k].gradients(draws)
+        found.append(gaps(draws, slopes))
     skewness = max(one.skewness for one in found)
     if skewness > SKEWED or any(_far(one) for one in found):
         return None
