@@ -1,13 +1,16 @@
 """How the tests are dealt to processes: files of a folder to one of them, as long as there are any.
 
 Tests of a folder call the same kernels. Where two processes begin a folder together, either
-compiles them all.
+compiles them all. Folders that try every model a little come last: what they call lies on disk
+then, and parts of it need not be compiled in their process as well.
 """
 
 from pathlib import PurePosixPath
 from typing import Any
 
 from xdist.scheduler import LoadFileScheduling
+
+OF_ALL_MODELS = ("docs", "saving", "cli", "report", "compat")
 
 
 class ByFolder(LoadFileScheduling):
@@ -23,7 +26,8 @@ class ByFolder(LoadFileScheduling):
         waiting = list(self.workqueue)
         mine = [file for file in waiting if folder(file) == own]
         free = [file for file in waiting if folder(file) not in others]
-        return (mine or free or waiting)[0]
+        first = [file for file in free if PurePosixPath(folder(file)).name not in OF_ALL_MODELS]
+        return (mine or first or free or waiting)[0]
 
 
 def folder(file: str) -> str:

@@ -21,6 +21,11 @@ def test_a_process_stays_in_its_folder_and_begins_where_nobody_is():
     assert dealt(files, "abbaab") == [["x", "x", "z"], ["y", "y", "z"]]
 
 
+def test_folders_of_all_models_come_last():
+    files = ["tests/docs/test_0.py", "tests/x/test_0.py", "tests/y/test_0.py"]
+    assert dealt(files, "aba") == [["tests/x", "tests/docs"], ["tests/y"]]
+
+
 def test_the_last_folder_is_shared():
     files = [f"x/test_{k}.py" for k in range(4)]
     assert dealt(files, "abab") == [["x", "x"], ["x", "x"]]

@@ -1,6 +1,7 @@
 """A cluster of two processes with a thread each, and data that several tests share."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -8,15 +9,33 @@ import pytest
 pytest.importorskip("distributed")
 
 
-@pytest.fixture(scope="module")
-def client():
-    from distributed import Client, LocalCluster
+@contextmanager
+def two_processes():
+    """A cluster of its own."""
+    from distributed import LocalCluster
 
     with warnings.catch_warnings():
         # Closing sockets of a cluster leaves warnings of the garbage collector behind.
         warnings.simplefilter("ignore", ResourceWarning)
-        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with LocalCluster(**options) as cluster, Client(cluster) as client:
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+            yield cluster
+
+
+@pytest.fixture(scope="package")
+def cluster():
+    """One for all files: its processes have imported and loaded what others begin with."""
+    with two_processes() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    """Where collections are computed, as long as it lives."""
+    from distributed import Client
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        with Client(cluster) as client:
             yield client
 
 

@@ -16,10 +16,19 @@ from bayesmargin import BayesianLinearSVC, Checkpoint
 from bayesmargin.distributed.cluster import ClientCluster
 from bayesmargin.errors import ClusterError
 
+from .conftest import two_processes
+
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.usefixtures("short_trajectories"),
 ]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Its workers die, so no other file has it."""
+    with two_processes() as cluster:
+        yield cluster
 
 
 def slow_part(X, y):

@@ -10,7 +10,7 @@ from bayesmargin.distributed.anchor import fit_sharded_anchor
 from bayesmargin.distributed.cluster import LocalThreads, total
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
-from bayesmargin.distributed.shards import Model, Shard, joined
+from bayesmargin.distributed.shards import ProblemSettings, Shard, joined
 from bayesmargin.distributed.stations import find_stations, station_targets
 from bayesmargin.priors.moments import GaussianBelief, LaplaceBelief
 from bayesmargin.targets.rows import working_type, workspace
@@ -25,7 +25,7 @@ def sharded(X, label, n_shards, prior, n_classes=2):
     )
     shards = Shards(LocalThreads(), parts, n_bytes)
     shards.encode(np.unique(label))
-    return ShardedProblem(shards.cluster, shards, Model(1.0, 1.0, True, prior, n_classes))
+    return ShardedProblem(shards.cluster, shards, ProblemSettings(1.0, 1.0, True, prior, n_classes))
 
 
 @pytest.fixture(params=["gaussian", "laplace"])

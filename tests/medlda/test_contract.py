@@ -33,7 +33,7 @@ def expected_failures(estimator):
 
 
 SMALL = MedLDAClassifier(
-    n_topics=4, sampler__n_passes=20, sampler__batch_size=16, n_draws=2, n_chains=1
+    n_topics=4, sampler__n_passes=8, sampler__batch_size=16, n_draws=2, n_chains=1
 )
 
 

@@ -20,7 +20,7 @@ from bayesmargin.approximation.multiclass import (
 from bayesmargin.approximation.newton import Energy, newton
 from bayesmargin.distributed.cluster import share, total
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
-from bayesmargin.distributed.shards import Model, Shard
+from bayesmargin.distributed.shards import ProblemSettings, Shard
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.rows.blocks import narrow_blas
 
@@ -54,11 +54,11 @@ def _binary(problem: ShardedProblem, rng: np.random.Generator) -> GaussianAnchor
     return newton(energy, problem.n_weights, start, broad)
 
 
-def _squares(shard: Shard, model: Model) -> FloatArray:
+def _squares(shard: Shard, model: ProblemSettings) -> FloatArray:
     return column_squares(model.problem(shard))
 
 
-def _hinges(shard: Shard, common: tuple[Model, GaussianAnchor]) -> Energy:
+def _hinges(shard: Shard, common: tuple[ProblemSettings, GaussianAnchor]) -> Energy:
     model, anchor = common
     problem = model.problem(shard)
     with narrow_blas(problem.source.n_columns):
@@ -91,7 +91,7 @@ class _ThereSums:
 
 
 def _smoothed_energy(
-    shard: Shard, common: tuple[Model, GaussianAnchor], mean: FloatArray
+    shard: Shard, common: tuple[ProblemSettings, GaussianAnchor], mean: FloatArray
 ) -> tuple[float, FloatArray]:
     problem = common[0].problem(shard)
     with narrow_blas(problem.source.n_columns):
@@ -99,7 +99,7 @@ def _smoothed_energy(
 
 
 def _smoothed_curvature(
-    shard: Shard, common: tuple[Model, GaussianAnchor], mean: FloatArray, count: int
+    shard: Shard, common: tuple[ProblemSettings, GaussianAnchor], mean: FloatArray, count: int
 ) -> FloatArray:
     problem = common[0].problem(shard)
     n_rows = problem.source.n_rows

@@ -10,7 +10,7 @@ from bayesmargin.distributed.cluster import active_cluster
 from bayesmargin.distributed.partitions import Shards, open_partitions
 from bayesmargin.distributed.problem import ShardedProblem, sample_rows
 from bayesmargin.distributed.sampler import DistributedSampler, distributed_sampler
-from bayesmargin.distributed.shards import Model
+from bayesmargin.distributed.shards import ProblemSettings
 from bayesmargin.foundation.random import spawn_generators
 from bayesmargin.inputs.names import learn_columns
 from bayesmargin.models.linear.fitting import LinearData, joined
@@ -63,7 +63,7 @@ def sample_shards(
     runs = []
     for k, prior in enumerate(priors):
         several = len(priors) > 1
-        model = Model(
+        model = ProblemSettings(
             cost=float(settings.C),
             margin=float(settings.margin),
             intercept=bool(settings.fit_intercept),

@@ -139,7 +139,7 @@ class Common(NamedTuple):
     scale: FloatArray
 
 
-class Sampled(NamedTuple):
+class SampledShares(NamedTuple):
     """What a task sends back: generators moved on, counts, and by share totals and gradients."""
 
     generators: list[np.random.Generator]
@@ -150,7 +150,7 @@ class Sampled(NamedTuple):
 
 def sample_shares(
     common: Common, parts: list[tuple[Documents, IntArray]], generators: list[np.random.Generator]
-) -> Sampled:
+) -> SampledShares:
     """Sample the words of some shares of a minibatch, on a worker."""
     settings, width = common.settings, common.topics.shape[1]
     generators = copy.deepcopy(generators)
@@ -178,7 +178,7 @@ def sample_shares(
             gradients[k],
             work,
         )
-    return Sampled(generators, counts, totals, gradients)
+    return SampledShares(generators, counts, totals, gradients)
 
 
 class ClusterCrew(ToolPool):
@@ -212,7 +212,7 @@ class ClusterCrew(ToolPool):
             parts = [(select(renumbered, places), signs[places]) for places in own]
             mine = [chain.generators[s] for s in group]
             sent.append(self.cluster.submit("minibatch", sample_shares, handle, parts, mine))
-        found: list[Sampled] = self.cluster.gather(sent)
+        found: list[SampledShares] = self.cluster.gather(sent)
         moved = [rng for part in found for rng in part.generators]
         for here, there in zip(chain.generators, moved, strict=True):
             here.bit_generator.state = there.bit_generator.state

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesmargin.distributed.cluster import Cluster
 from bayesmargin.distributed.partitions import Shards
-from bayesmargin.distributed.shards import Model, Shard, joined, sampled
+from bayesmargin.distributed.shards import ProblemSettings, Shard, joined, sampled
 from bayesmargin.foundation.random import spawn_seeds
 
 
@@ -16,7 +16,7 @@ class ShardedProblem:
 
     cluster: Cluster
     shards: Shards
-    model: Model
+    model: ProblemSettings
 
     @property
     def is_binary(self) -> bool:

@@ -198,7 +198,7 @@ def sampled(shard: Shard, count: int, seed: np.random.SeedSequence) -> Shard:
 
 
 @dataclass(frozen=True)
-class Model:
+class ProblemSettings:
     """The posterior, without its rows: what every task needs to know.
 
     ``own`` is the class that one-vs-rest sets against the others, or None.

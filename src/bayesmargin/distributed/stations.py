@@ -33,7 +33,7 @@ from bayesmargin.approximation.screening import SCREEN
 from bayesmargin.approximation.targets import anchored_target, rows_can_be_whitened
 from bayesmargin.distributed.cluster import share, total
 from bayesmargin.distributed.problem import ShardedProblem
-from bayesmargin.distributed.shards import Model, Shard, joined
+from bayesmargin.distributed.shards import ProblemSettings, Shard, joined
 from bayesmargin.foundation.random import spawn_seeds
 from bayesmargin.foundation.types import FloatArray
 from bayesmargin.priors.densities import CorrectedPrior
@@ -136,7 +136,9 @@ def find_stations(
     return Stations(handles, pictures, _shares(pictures, fixed), drift, fixed)
 
 
-def _in_play(shard: Shard, common: tuple[Model, SharedAnchor]) -> tuple[Shard, FloatArray]:
+def _in_play(
+    shard: Shard, common: tuple[ProblemSettings, SharedAnchor]
+) -> tuple[Shard, FloatArray]:
     model, anchor = common
     states = row_states(model.problem(shard), anchor, SCREEN)
     place = np.unique(states.place % len(shard.label))  # a row may have several terms
@@ -176,7 +178,7 @@ def _piece(part: Shard, k: int, count: int, seed: np.random.SeedSequence) -> Sha
     return part.take(np.sort(order[(k - first) % count :: count]))
 
 
-def _picture(station: Shard, common: tuple[Model, SharedAnchor]) -> Pictures:
+def _picture(station: Shard, common: tuple[ProblemSettings, SharedAnchor]) -> Pictures:
     model, anchor = common
     problem = model.problem(station)
     states = row_states(problem, anchor, SCREEN)
@@ -228,7 +230,7 @@ def station_targets(
     return targets
 
 
-def _target(station: Shard, common: tuple[Model, SharedAnchor], facts: Any) -> Target:
+def _target(station: Shard, common: tuple[ProblemSettings, SharedAnchor], facts: Any) -> Target:
     model, anchor = common
     weight, drift, matrix, batch_size, step, seed = facts
     problem = model.problem(station, weight)

@@ -85,7 +85,7 @@ class _InnerLibrary(_Library):
         return self._shared_module
 
 
-class _Part(NamedTuple):
+class _Alone(NamedTuple):
     """One of our inner libraries, without those that it calls."""
 
     library: _InnerLibrary
@@ -112,7 +112,7 @@ def _parts(libraries: list[Any]) -> list[Any]:
             for called in reversed(library._linking_libraries) if inner else ():
                 visit(called)
             del found[library]  # after all that it calls
-            found[library] = _Part(library) if inner else library
+            found[library] = _Alone(library) if inner else library
 
     for library in reversed(libraries):
         visit(library)

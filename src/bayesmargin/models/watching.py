@@ -11,7 +11,7 @@ from bayesmargin.running.progress import watched_rows
 MOST_ROWS = 2000  # enough for a glance
 
 
-class Watched(NamedTuple):
+class WatchedRows(NamedTuple):
     """Rows with the class numbers of their labels."""
 
     X: Any
@@ -22,7 +22,7 @@ class Watched(NamedTuple):
         return f"validation accuracy {float((chosen == self.code).mean()):.3f}"
 
 
-def watched(classes: Any) -> Watched | None:
+def watched(classes: Any) -> WatchedRows | None:
     """Rows that are watched, as far as their labels are among the classes; None without any."""
     found = watched_rows()
     if found is None:
@@ -32,7 +32,7 @@ def watched(classes: Any) -> Watched | None:
     known = np.flatnonzero(np.isin(y, classes))
     if len(known) > MOST_ROWS:
         known = known[np.linspace(0, len(known) - 1, MOST_ROWS).astype(int)]
-    return Watched(X[known], np.searchsorted(classes, y[known])) if len(known) else None
+    return WatchedRows(X[known], np.searchsorted(classes, y[known])) if len(known) else None
 
 
 def linear_glance(classes: Any, intercept: bool) -> Callable[[FloatArray], str] | None:

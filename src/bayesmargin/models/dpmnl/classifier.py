@@ -25,7 +25,7 @@ from bayesmargin.models.mixtures.convergence import (
     warn_if_unsettled,
 )
 from bayesmargin.models.mixtures.start import fit_scaling
-from bayesmargin.models.watching import Watched, watched
+from bayesmargin.models.watching import WatchedRows, watched
 from bayesmargin.running.gibbs import Gibbs, run_sweeps
 from bayesmargin.running.interrupts import warn_of_interrupt
 from bayesmargin.running.progress import progress_for
@@ -183,7 +183,7 @@ class DPMNLClassifier(MixtureClassifier):
         shares = {"moved": float(moved.mean()), "accepted": float(chain.kept("accepted").mean())}
         self.diagnostics_ = {**found, **shares} if found else {}
 
-    def _glance(self, chain: Gibbs, rows: Watched | None) -> str:
+    def _glance(self, chain: Gibbs, rows: WatchedRows | None) -> str:
         """Components, R-hat of their number, and accuracy of the latest draw on watched rows."""
         trace = chain.traces["components"]
         parts = [f"{trace[-1]} components", rhat_so_far([trace[chain.burn_in :]])]

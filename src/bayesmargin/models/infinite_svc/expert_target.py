@@ -55,7 +55,7 @@ from bayesmargin.targets.base import (
 )
 
 
-class Expert(NamedTuple):
+class ExpertTarget(NamedTuple):
     """The weights of one component given its rows."""
 
     weights: FloatArray  #: (R, n) those of the last position that was asked for
@@ -79,13 +79,13 @@ class Expert(NamedTuple):
 
 def _expert_of(
     slot: int, mixture: Mixture, batch: int, contrasts: bool, scratch: ExpertScratch
-) -> Expert:
+) -> ExpertTarget:
     """The expert of a component, whose metric is made."""
     rows, assignment, components, base, hinge = mixture
     kind = components.kind[slot]
     scratch.asked[0] = 0
     moved_apart = contrasts and components.weights.shape[1] > 1
-    expert = Expert(
+    expert = ExpertTarget(
         components.weights[slot],
         scratch.centre,
         components.pull[slot],
@@ -113,14 +113,14 @@ expert_of, expert_for_trajectories = inner_borrowing_jit(_expert_of), inner_jit(
 
 
 @inner_borrowing_jit
-def place_expert(expert: Expert, position: FloatArray) -> None:
+def place_expert(expert: ExpertTarget, position: FloatArray) -> None:
     """The weights of a position."""
     copy_matrix(expert.centre, expert.weights)
     add_unwhitened(expert.width, expert.whitener, position, expert.weights)
 
 
 @inner_borrowing_jit
-def _slopes_at_anchor(expert: Expert, slopes: FloatArray) -> None:
+def _slopes_at_anchor(expert: ExpertTarget, slopes: FloatArray) -> None:
     """Gradient for the weights at the centre."""
     for y in range(slopes.shape[0]):
         for j in range(slopes.shape[1]):
@@ -128,12 +128,12 @@ def _slopes_at_anchor(expert: Expert, slopes: FloatArray) -> None:
             slopes[y, j] = prior - expert.hinge.cost * expert.pull[y, j]
 
 
-@implements(space_of, Expert, borrows=True)
+@implements(space_of, ExpertTarget, borrows=True)
 def _space_of_expert(target):  # type: ignore[no-untyped-def]
     return Contrasts(target.weights.shape[0], target.shared)
 
 
-@implements(estimate_gradient, Expert, borrows=True)
+@implements(estimate_gradient, ExpertTarget, borrows=True)
 def _gradient_of_expert(target, position, source, work):  # type: ignore[no-untyped-def]
     slopes, hinge = work.slopes, target.hinge
     target.asked[0] += 1
@@ -171,7 +171,7 @@ def _gradient_of_expert(target, position, source, work):  # type: ignore[no-unty
     whiten(target.width, target.whitener, slopes, work.gradient)
 
 
-@implements(energy, Expert, borrows=True)
+@implements(energy, ExpertTarget, borrows=True)
 def _energy_of_expert(target, position, work):  # type: ignore[no-untyped-def]
     place_expert(target, position)
     weights, slopes, scores, hinge = target.weights, work.slopes, work.scores, target.hinge
@@ -209,7 +209,12 @@ def state_of(slot: int, mixture: Mixture, scratch: ExpertScratch) -> State:
 
 @inner_borrowing_jit
 def _tell_momentum(
-    dynamics: Any, expert: Expert, state: State, drift: FloatArray, age: int, work: ExpertScratch
+    dynamics: Any,
+    expert: ExpertTarget,
+    state: State,
+    drift: FloatArray,
+    age: int,
+    work: ExpertScratch,
 ) -> None:
     """Reconcile a momentum with rows that came or left; a fresh one (``age`` 1) with all rows."""
     if age == 1:

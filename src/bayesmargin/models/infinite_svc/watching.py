@@ -9,7 +9,7 @@ from bayesmargin.models.infinite_svc.fitting import Problem
 from bayesmargin.models.infinite_svc.prediction import predict_draws
 from bayesmargin.models.infinite_svc.settings import CALIBRATED
 from bayesmargin.models.mixtures.convergence import rhat_so_far
-from bayesmargin.models.watching import Watched
+from bayesmargin.models.watching import WatchedRows
 from bayesmargin.running.gibbs import Gibbs
 from bayesmargin.running.progress import Progress
 
@@ -28,7 +28,7 @@ class SweepDisplay:
         What is sampled.
     chains : sequence of Gibbs
         Its chains.
-    rows : Watched or None
+    rows : WatchedRows or None
         Rows to show the accuracy on.
     rule : str
         How the model predicts.
@@ -39,7 +39,7 @@ class SweepDisplay:
         progress: Progress,
         problem: Problem,
         chains: Sequence[Gibbs],
-        rows: Watched | None,
+        rows: WatchedRows | None,
         rule: str,
     ) -> None:
         self.progress, self.problem, self.chains = progress, problem, chains

@@ -40,7 +40,7 @@ from bayesmargin.models.medlda.weights import (
 from bayesmargin.running.gibbs import Move, sweep
 
 
-class Sampled(NamedTuple):
+class SampledWords(NamedTuple):
     """What sampling the words of a minibatch gives the other blocks."""
 
     slope: FloatArray  #: subgradient of the energy where the weights are
@@ -78,7 +78,7 @@ class Chain(MovingTopics):
         self.moved = np.zeros((settings.n_words, 2))
         self._aids: Aids | None = None
         self.minibatch: Minibatch | None = None
-        self.sampled: Sampled | None = None
+        self.sampled: SampledWords | None = None
         self._measure()
         self.coef = starting_weights(settings.hinge, settings.n_classes, settings.n_topics, rng)
         mover.start(self.coef.shape, rng)
@@ -107,7 +107,7 @@ class Chain(MovingTopics):
             require_bounded(self.coef, settings, self._present.total, self.mover.told)
             gradient, totals = self._sample(documents, signs, chosen, self.coef, crew)
             slope = self.coef / settings.prior_variance - self._inflation * gradient
-        self.sampled = Sampled(slope, words, totals)
+        self.sampled = SampledWords(slope, words, totals)
 
     def move_weights(self) -> None:
         """Weights, by the subgradient; documents that are less than a minibatch move them less."""
@@ -146,7 +146,7 @@ class Chain(MovingTopics):
         return self._present.crew
 
     @property
-    def _found(self) -> "Sampled":
+    def _found(self) -> "SampledWords":
         assert self.sampled is not None
         return self.sampled
 
