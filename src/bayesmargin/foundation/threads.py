@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from itertools import pairwise
 from threading import Event
 from typing import Any, Self, TypeVar
@@ -53,17 +54,18 @@ def _among_tasks() -> bool:
     return joblib is not None and bool(joblib.get_active_backend()[0].nesting_level)
 
 
-def cut(length: int) -> list[slice]:
+@lru_cache
+def cut(length: int) -> tuple[slice, ...]:
     """Cut ``length`` items into :data:`N_SHARES` slices of nearly equal size.
 
     Examples
     --------
     >>> from bayesmargin.foundation.threads import cut
     >>> cut(40)[:2]
-    [slice(0, 2, None), slice(2, 5, None)]
+    (slice(0, 2, None), slice(2, 5, None))
     """
     edges = np.linspace(0, length, N_SHARES + 1).astype(int)
-    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+    return tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
 
 
 class ThreadPool:
