@@ -1,6 +1,6 @@
 """Rules by which ``BayesianSVC`` chooses, on sets that its benchmark does not use.
 
-    python benchmarks/kernel_rules.py [set ...]
+    python benchmarks/kernel_rules.py [set ...] [--many 10000]
 
 For every cost and width of a grid one Gaussian fit: log loss of rows left out by computation and in
 five folds of refits, and of test rows with the link of either. ``chosen`` is the test loss where
@@ -9,6 +9,9 @@ that of the mean of the probabilities of candidates, each as likely as its rows 
 Beside them ``BayesianSVC`` with its defaults, with more features, with another kernel and with
 chains, ``SVC`` searched and with a temperature, a Gaussian process, and boosted trees. Every set is
 a part that is kept by itself.
+
+With ``--many`` that many rows are drawn of the sets of any size: the defaults beside what they are
+for 2,000 of the rows, and beside more features, with which cost and width are then chosen.
 """
 
 import time
@@ -47,19 +50,19 @@ ROWS, TEST_ROWS, FEATURES, FOLDS, PARTS = 700, 3000, 300, 5, 2
 HEADER = ["set", "what", "part", "loss", "seconds"]
 
 
-def products() -> tuple[np.ndarray, np.ndarray]:
+def products(count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
     """Signs of a product of two columns of many, and noise."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((4000, 28))
-    noise = 0.7 * rng.standard_normal(4000)
+    X = rng.standard_normal((count, 28))
+    noise = 0.7 * rng.standard_normal(count)
     return X, (X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + noise > 0.0).astype(int)
 
 
-def rare() -> tuple[np.ndarray, np.ndarray]:
+def rare(count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
     """A class in ten rows, beyond a curved border."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((4000, 8))
-    noise = 0.3 * rng.standard_normal(4000)
+    X = rng.standard_normal((count, 8))
+    noise = 0.3 * rng.standard_normal(count)
     return X, (np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 + noise > 3.0).astype(int)
 
 
@@ -69,18 +72,18 @@ def diabetes() -> tuple[np.ndarray, np.ndarray]:
     return X, (y > 140).astype(int)
 
 
-def hastie() -> tuple[np.ndarray, np.ndarray]:
+def hastie(count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
     """Inside or outside of a ball in ten dimensions."""
-    X, y = make_hastie_10_2(4000, random_state=4)
+    X, y = make_hastie_10_2(count, random_state=4)
     return X, (y > 0.0).astype(int)
 
 
-def drawn(**settings: Any) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+def drawn(**settings: Any) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     """Clusters of scikit-learn."""
-    return lambda: make_classification(4000, random_state=0, **settings)
+    return lambda count=4000: make_classification(count, random_state=0, **settings)
 
 
-SETS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+SETS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
     "moons": lambda: make_moons(4000, noise=0.3, random_state=0),
     "clusters": drawn(n_features=20, n_informative=8, n_clusters_per_class=3, flip_y=0.05),
     "hard": drawn(
@@ -97,6 +100,7 @@ SETS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
     "hastie": hastie,
     "rare": rare,
 }
+OF_ANY_SIZE = ("hastie", "products", "hard", "rare")
 
 
 def grid_of(
@@ -201,6 +205,32 @@ def run(name: str) -> None:
         keep_part("kernel_rules", name, HEADER, rows)
 
 
+def of_many(name: str, count: int) -> None:
+    """Settings chosen for many rows beside those that a part of them chooses, on new rows."""
+    X, y = SETS[name](count + TEST_ROWS)
+    scaler = StandardScaler().fit(X[:count])
+    A, B, b, c = scaler.transform(X[:count]), scaler.transform(X[count:]), y[:count], y[count:]
+    rows: list[list[Any]] = []
+    settings: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
+    few = BayesianSVC(**settings).fit(A[:2000], b[:2000])
+    known = {"C": few.C_, "gamma": few.gamma_}
+    for what, given in (
+        ("as it is", {}),
+        ("chosen on 2,000", {**known, "n_components": few.map_.n_features}),
+        ("400 features", {"n_components": 400}),
+        ("700 features", {"n_components": 700}),
+        ("1,000 features", {"n_components": 1000}),
+    ):
+        began = time.perf_counter()
+        model = BayesianSVC(**{**settings, **given}).fit(A, b)
+        seconds = time.perf_counter() - began
+        loss = float(log_loss(c, model.predict_proba(B)))
+        rows.append([name, what, count, loss, seconds])
+        facts = (model.C_, model.gamma_, model.map_.n_features, float(model.score(B, c)))
+        print(*rows[-1], *facts, flush=True)
+        keep_part("kernel_many", name, HEADER, rows)
+
+
 def summary() -> None:
     """Mean log loss over the best of the grid, a line a rule."""
     rows = kept_parts("kernel_rules")
@@ -214,8 +244,14 @@ def summary() -> None:
 def main() -> None:
     asking = command_line(__doc__)
     add_sets(asking, SETS)
+    asking.add_argument("--many", type=int, help="rows, of which settings are chosen on 2,000")
     chosen = asking.parse_args()
     warnings.simplefilter("ignore")
+    if chosen.many:
+        for name in [one for one in OF_ANY_SIZE if one in chosen.sets]:
+            of_many(name, chosen.many)
+        print("verdict: kernel_many: a comparison without bounds")
+        return
     for name in chosen.sets:
         run(name)
     summary()
