@@ -105,6 +105,14 @@ def test_several_relations_have_weights_of_their_own():
         model.probability_matrix()
 
 
+def test_balanced_links_weigh_as_much_as_all_other_pairs():
+    links, _ = blocks(24, inside=0.4, outside=0.0)
+    number, pairs = np.triu(links).sum(), 24 * 23 / 2
+    told = MaxMarginLinks(link_weight=(pairs - number) / number, **SHORT).fit(links)
+    model = MaxMarginLinks(link_weight="balanced", **SHORT).fit(links)
+    assert (model.probability_matrix() == told.probability_matrix()).all()
+
+
 def test_pairs_without_a_link_can_be_sampled():
     links, near = blocks(30, outside=0.02)
     asked = pairs_of(read_links(links), False)
@@ -173,6 +181,7 @@ def test_what_cannot_be_read_is_refused_in_words():
     [
         ({"C": -1.0}, "C=-1.0"),
         ({"link_weight": 0.0}, "link_weight"),
+        ({"link_weight": "equal"}, "link_weight"),
         ({"negatives": -2.0}, "negatives"),
         ({"concentration": "some"}, "concentration"),
         ({"directed": 3}, "directed"),

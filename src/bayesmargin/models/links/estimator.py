@@ -57,9 +57,10 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
     concentration : float or "learn"
         Of the process: an entity holds so many features before any link is seen. Learned with the
         prior Gamma(1, 1).
-    link_weight : float
-        Cost of a link missed, in those of one seen where there is none. Links are rare; the map
-        from scores to probabilities takes account of it.
+    link_weight : float or "balanced"
+        Cost of a link missed, in those of one seen where there is none; "balanced": so many as
+        there are pairs without a link for each with one. The map from scores to probabilities takes
+        account of it.
     negatives : float, optional
         Pairs without a link that are read for each link, chosen once; each then stands for as many
         as were left out. By default all are read.
@@ -127,7 +128,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
         margin: float = 1.0,
         prior_scale: float = 1.0,
         concentration: Any = "learn",
-        link_weight: float = 1.0,
+        link_weight: Any = 1.0,
         negatives: float | None = None,
         sampler: Any = "gibbs",
         n_sweeps: int = 400,
@@ -209,7 +210,11 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
         """What the chains have in common."""
         roles = 2 if self.directed else 1
         relations = len(self.relations_)
-        cost = self.C * asked.weight * np.where(asked.linked > 0, self.link_weight, 1.0)
+        linked = asked.linked > 0
+        free_for_each = asked.weight[~linked].sum() / asked.weight[linked].sum()
+        balanced = isinstance(self.link_weight, str)
+        link_weight = free_for_each if balanced else float(self.link_weight)
+        cost = self.C * asked.weight * np.where(linked, link_weight, 1.0)
         mover, step = mover_of(plan.sampler, int(asked.linked.sum()))
         return LinkModel(
             pairs=indexed(asked, cost, len(self.entities_), relations * roles, roles),

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from bayesmargin.foundation.arguments import (
+    require_choice,
     require_flag,
     require_given,
 )
@@ -49,12 +50,11 @@ def sampler_of_weights(value: Any) -> Any:
 def check_settings(estimator: Any) -> Plan:
     """The plan of a fit, or a clear error for the first parameter that is not allowed."""
     require_flag("directed", estimator.directed)
-    require_given(
-        C=estimator.C,
-        margin=estimator.margin,
-        prior_scale=estimator.prior_scale,
-        link_weight=estimator.link_weight,
-    )
+    require_given(C=estimator.C, margin=estimator.margin, prior_scale=estimator.prior_scale)
+    if isinstance(estimator.link_weight, str):
+        require_choice("link_weight", estimator.link_weight, ("balanced",))
+    else:
+        require_given(link_weight=estimator.link_weight)
     learned = isinstance(estimator.concentration, str) and estimator.concentration == "learn"
     if not learned:
         require_given(concentration=estimator.concentration)
