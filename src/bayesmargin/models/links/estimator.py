@@ -14,7 +14,7 @@ from bayesmargin.models.all_or_nothing import all_or_nothing
 from bayesmargin.models.links.answers import chances_of, mean_odds, odds_of, order_of, scores_of
 from bayesmargin.models.links.diagnostics import LinksDiagnostics, diagnose
 from bayesmargin.models.links.model import LinkModel
-from bayesmargin.models.links.pairs import fewer_negatives, indexed, split_off
+from bayesmargin.models.links.pairs import fewer_negatives, indexed, split_off, weight_of_links
 from bayesmargin.models.links.reading import pairs_of, read_links, read_pairs
 from bayesmargin.models.links.settings import (
     Plan,
@@ -193,8 +193,9 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
                 self.entities_, self.relations_ = known.entities, known.relations
                 self.n_features_in_ = len(known.entities)
                 shown, hidden = split_off(asked, HIDDEN, own)
-                models = [self._model(asked, plan)] * self.n_chains
-                models += [self._model(shown, plan)] * further
+                link_weight = weight_of_links(self.link_weight, asked)
+                models = [self._model(asked, plan, link_weight)] * self.n_chains
+                models += [self._model(shown, plan, link_weight)] * further
                 every, cut_short = self._sweep(
                     models, generators, plan, checkpoint, shown=self.n_chains
                 )
@@ -206,15 +207,11 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
         self._warn(chains, plan, cut_short)
         return self
 
-    def _model(self, asked: Any, plan: Plan) -> LinkModel:
+    def _model(self, asked: Any, plan: Plan, link_weight: float) -> LinkModel:
         """What the chains have in common."""
         roles = 2 if self.directed else 1
         relations = len(self.relations_)
-        linked = asked.linked > 0
-        free_for_each = asked.weight[~linked].sum() / asked.weight[linked].sum()
-        balanced = isinstance(self.link_weight, str)
-        link_weight = free_for_each if balanced else float(self.link_weight)
-        cost = self.C * asked.weight * np.where(linked, link_weight, 1.0)
+        cost = self.C * asked.weight * np.where(asked.linked > 0, link_weight, 1.0)
         mover, step = mover_of(plan.sampler, int(asked.linked.sum()))
         return LinkModel(
             pairs=indexed(asked, cost, len(self.entities_), relations * roles, roles),

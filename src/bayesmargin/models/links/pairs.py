@@ -55,6 +55,23 @@ def indexed(asked: Asked, cost: FloatArray, n_entities: int, n_groups: int, role
     return Pairs(*names, side, cost, start.astype(np.int64), entry, other[order])
 
 
+def weight_of_links(wanted: float | str, asked: Asked) -> float:
+    """The weight of a link; "balanced": pairs without a link for each with one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.models.links.pairs import Asked, weight_of_links
+    >>> asked = Asked(*np.triu_indices(9, 1), np.zeros(36, int), np.arange(36) < 6, np.ones(36))
+    >>> weight_of_links("balanced", asked)
+    5.0
+    """
+    if not isinstance(wanted, str):
+        return float(wanted)
+    linked = asked.linked > 0
+    return float(asked.weight[~linked].sum() / asked.weight[linked].sum())
+
+
 def fewer_negatives(asked: Asked, per_link: float, rng: np.random.Generator) -> Asked:
     """All links, and so many pairs without a link for each, which stand for all of these.
 
