@@ -27,11 +27,15 @@ class GaussianAnchor:
         rows when some directions are left out.
     iterations : int
         Passes over the data that finding it took.
+    common : tuple, optional
+        Of blocks that have their axes in common: these, and what
+        :class:`~bayesmargin.targets.common_axes.CommonAxes` tells of each class.
     """
 
     mean: FloatArray
     factor: FloatArray
     iterations: int = 0
+    common: tuple[FloatArray, ...] | None = None
 
     @property
     def n_directions(self) -> int:

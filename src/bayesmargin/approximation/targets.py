@@ -21,6 +21,7 @@ from bayesmargin.priors.densities import CorrelatedPrior, GaussianPrior, Laplace
 from bayesmargin.priors.moments import Belief, GaussianBelief, LaplaceBelief, Prior
 from bayesmargin.rows.files import FileSource
 from bayesmargin.rows.layout import DenseRows, SparseRows
+from bayesmargin.targets.common_axes import CommonAxes, along_axes, weights_along
 from bayesmargin.targets.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import Strata, Target
@@ -44,6 +45,8 @@ class PreparedTarget:
 
     def weights(self, positions: FloatArray) -> FloatArray:
         """Weights of positions (last axis)."""
+        if isinstance(self.coordinates, CommonAxes):
+            return weights_along(self.coordinates, positions)
         return weights_from(self.coordinates, positions)
 
 
@@ -167,6 +170,8 @@ def whitened_coordinates(anchor: GaussianAnchor, dtype: Any = np.float64) -> Any
     """Coordinates in which the anchor is a standard normal distribution, but for rounding."""
     if anchor.factor.ndim == 1:
         return Scaled(anchor.mean, anchor.factor)
+    if anchor.common is not None:
+        return along_axes(anchor.mean, anchor.common, dtype)
     return rotated(anchor.mean, anchor.factor, dtype)
 
 

@@ -75,7 +75,9 @@ def shared(anchor: GaussianAnchor, prior: Belief, is_binary: bool) -> SharedAnch
     basis = curvature = None
     if is_binary and isinstance(prior, GaussianBelief) and anchor.factor.ndim == 2:
         basis, curvature = anchor.with_prior_axes(prior)
-    return SharedAnchor(anchor.mean, anchor.factor, anchor.iterations, basis, curvature)
+    return SharedAnchor(
+        anchor.mean, anchor.factor, anchor.iterations, basis=basis, curvature=curvature
+    )
 
 
 class Pictures(NamedTuple):

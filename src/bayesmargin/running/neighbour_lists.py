@@ -31,7 +31,8 @@ from bayesmargin.targets.coordinates import pull_back, to_weights
 FARTHEST_MOVE = 5.0  # deviations of a momentum that a row is expected to have at most
 FEWEST, LONGEST = 8, 64  # steps between passes over all rows: fewer do not pay
 SKIN = 2.5  # deviations of a lead up to which a rival is noted
-ROOM = 16  # options of a row that are noted; all of them where there are more
+SOON = 2  # steps by which options are looked at sooner where their row is looked at anyway
+ROOM = 32  # options of a row that are noted; all of them where there are more
 BLOCK = 1 << 16  # numbers in a block of rows, a quarter of a megabyte
 SMALLEST, LARGEST = 64, 512  # rows of a block
 
@@ -39,17 +40,20 @@ SMALLEST, LARGEST = 64, 512  # rows of a block
 class Lists(NamedTuple):
     """What a chain knows about its rows: the last winner, rivals, and when to look again.
 
-    ``due`` is a clock, ``noted`` how many ``options`` of a row are noted (-1: all), ``listed`` the
-    rows that have any, of which there are ``tally[0]``; ``tally[1]`` changes of winners were found
-    at passes over all rows, ``tally[2]`` of them unseen until then. ``data`` is the gradient.
+    ``due`` is a clock, ``noted`` how many ``options`` of a row are noted (-1: all), each with the
+    clock ``until`` which it is behind, ``listed`` the rows that have any, of which there are
+    ``tally[0]``; ``tally[1]`` changes of winners were found at passes over all rows, ``tally[2]``
+    of them unseen until then. ``data`` is the gradient.
     """
 
     winner: IntArray
     due: IntArray
     noted: IntArray
     options: IntArray
+    until: IntArray
     listed: IntArray
     tally: IntArray
+    values: FloatArray
     data: FloatArray
     table: FloatArray
 
@@ -62,8 +66,10 @@ def new_lists(target: Any, n_classes: int) -> Lists:
         due=np.zeros(n_rows, dtype=np.int64),
         noted=np.zeros(n_rows, dtype=np.int32),
         options=np.zeros((n_rows, ROOM), dtype=np.int32),
+        until=np.zeros((n_rows, ROOM), dtype=np.int64),
         listed=np.zeros(n_rows, dtype=np.int32),
         tally=np.full(3, -1, dtype=np.int64),
+        values=np.zeros(ROOM),
         data=np.zeros((n_classes, n_columns)),
         table=np.zeros((n_classes, n_columns), dtype=target.rows.values.dtype),
     )
@@ -105,6 +111,7 @@ def _note(hinge, lists, i, scores, skin, stride, clock):  # type: ignore[no-unty
                 lead = min(lead, top - value)
             if above <= ROOM:
                 lists.options[i, n] = k
+                lists.until[i, n] = clock + _steps_until(top - value, stride)
                 n += 1
     lists.due[i] = clock + _steps_until(lead, stride)
     return True
@@ -160,26 +167,60 @@ def _pass_over_all(  # type: ignore[no-untyped-def]
 
 
 @inner_jit
+def _best_of_all(hinge, rows, one, i, stride, clock):  # type: ignore[no-untyped-def]
+    """Winner of a row among all options, and when to look again."""
+    label, table = hinge.label[i], one.table
+    now, top, second = -1, -np.inf, -np.inf
+    for k in range(table.shape[0]):
+        value = row_dot(rows, i, table[k]) + (0.0 if k == label else hinge.margin)
+        if value > top or (value == top and k == label):
+            now, top, second = k, value, top
+        elif value > second:
+            second = value
+    one.due[i] = clock + _steps_until(top - second, stride)
+    return now
+
+
+@inner_jit
+def _best_of_noted(hinge, rows, one, i, stride, clock):  # type: ignore[no-untyped-def]
+    """The same among those noted of which it is not known that they are behind.
+
+    One that was behind another cannot have passed it, and that one is not before the winner.
+    """
+    label, table, n_options = hinge.label[i], one.table, one.noted[i]
+    options, until, before = one.options[i], one.until[i], one.winner[i]
+    values = one.values
+    now, top = -1, -np.inf
+    for m in range(n_options):
+        k = options[m]
+        values[m] = np.inf
+        if k == before or until[m] <= clock + SOON:
+            values[m] = row_dot(rows, i, table[k]) + (0.0 if k == label else hinge.margin)
+            if values[m] > top or (values[m] == top and k == label):
+                now, top = k, values[m]
+    due = clock + (1 << 30)
+    for m in range(n_options):
+        if values[m] < np.inf:
+            until[m] = clock + _steps_until(top - values[m], stride)
+        if options[m] != now:
+            due = min(due, until[m])
+    one.due[i] = due
+    return now
+
+
+@inner_jit
 def _look_again(target, one, stride, clock):  # type: ignore[no-untyped-def]
     """Winners of the rows that are due, and what they change of the gradient."""
-    hinge, rows, table = target.hinge, target.rows, one.table
-    margin = hinge.margin
+    hinge, rows = target.hinge, target.rows
     for n in range(one.tally[0]):
         i = one.listed[n]
         if one.due[i] > clock:
             continue
-        label, few = hinge.label[i], one.noted[i]
-        n_options = table.shape[0] if few < 0 else few
-        now, top, second = -1, -np.inf, -np.inf
-        for m in range(n_options):
-            k = m if few < 0 else one.options[i, m]
-            value = row_dot(rows, i, table[k]) + (0.0 if k == label else margin)
-            if value > top or (value == top and k == label):
-                now, top, second = k, value, top
-            elif value > second:
-                second = value
-        one.due[i] = clock + _steps_until(top - second, stride[i])
         before = one.winner[i]
+        if one.noted[i] < 0:
+            now = _best_of_all(hinge, rows, one, i, stride[i], clock)
+        else:
+            now = _best_of_noted(hinge, rows, one, i, stride[i], clock)
         if now != before:
             row_add(rows, i, hinge.cost[i], one.data[now])
             row_add(rows, i, -hinge.cost[i], one.data[before])

@@ -61,7 +61,7 @@ class Again(Remedies):
         if self.anchor is not None:
             moved = around(self.anchor, self.prepared, positions)
             if not self.learns_spread:  # of whose draws a short warm-up says too little
-                moved = replace(moved, factor=self.anchor.factor)
+                moved = replace(moved, factor=self.anchor.factor, common=self.anchor.common)
         return self._placed(moved, self.shrink, self.whole)
 
     def smaller(self) -> Ensemble:

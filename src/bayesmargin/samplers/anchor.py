@@ -25,7 +25,7 @@ from bayesmargin.priors.shared import SharedPart, shared_part
 from bayesmargin.running.chains import TRACE_NAMES, Chain
 from bayesmargin.running.ensemble import Account, Chains, Ensemble, KeptDraws, Plan, View
 from bayesmargin.samplers.base import Sampler
-from bayesmargin.samplers.sharing import WhitenedBlocks, blocks_of
+from bayesmargin.samplers.sharing import Blocks, blocks_of
 from bayesmargin.samplers.wide import TOGETHER, WideChain, WideDraws, weights_by_class
 from bayesmargin.samplers.wide_start import is_wide
 from bayesmargin.samplers.wide_watch import watch
@@ -69,7 +69,7 @@ class Anchor(Sampler):
 class GaussianChain(Chain):
     """A chain whose draws are independent."""
 
-    blocks: WhitenedBlocks | None
+    blocks: Blocks | None
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws."""

@@ -14,6 +14,11 @@ from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.priors.shared import SharedPart
 from bayesmargin.running.chains import Chain
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
+from bayesmargin.targets.common_axes import (
+    CommonAxes,
+    positions_of_shift,
+    weights_along,
+)
 from bayesmargin.targets.coordinates import (
     Rotated,
     Scaled,
@@ -71,6 +76,34 @@ class WhitenedBlocks:
         return found
 
 
+class BlocksAlongAxes:
+    """:class:`WhitenedBlocks` whose classes share their axes."""
+
+    def __init__(self, coordinates: CommonAxes, shared: SharedPart) -> None:
+        self.coordinates, self.shared = coordinates, shared
+        self.n_directions = coordinates.centre.size - shared.mean.shape[1]
+
+    def weights(self, position: FloatArray) -> FloatArray:
+        """Weights of a position."""
+        return weights_along(self.coordinates, position)
+
+    def moved(self, position: FloatArray, shift: FloatArray) -> FloatArray:
+        """Position whose weights are shifted by as much for every class; ``shift`` has them all."""
+        size = self.shared.mean.shape[1]
+        return position + positions_of_shift(self.coordinates, shift[:size])
+
+    def contrasts(self, positions: FloatArray) -> FloatArray:
+        """Positions (draw, coordinate) whose shared part is at its mean."""
+        found = np.empty_like(positions)
+        for k, position in enumerate(positions):
+            weights = self.weights(position)
+            found[k] = self.moved(position, self.shared.removed(weights) - weights)
+        return found
+
+
+Blocks = WhitenedBlocks | BlocksAlongAxes
+
+
 @dataclass(kw_only=True)
 class SharedChain(Chain):
     """Records contrasts; the shared part of the position is drawn afresh after every draw.
@@ -80,7 +113,7 @@ class SharedChain(Chain):
     once the momentum is told of them.
     """
 
-    blocks: WhitenedBlocks
+    blocks: Blocks
 
     def run(self, n_draws: int, thin: int) -> None:
         """Append ``n_draws`` draws, ``thin`` iterations apart."""
@@ -101,7 +134,7 @@ class SharedInCompany(ClassesInCompany):
     drawn again after every :data:`PERIOD` iterations, whenever draws are taken.
     """
 
-    blocks: WhitenedBlocks
+    blocks: Blocks
 
     @classmethod
     def run_together(cls, chains: Sequence[Any], n_draws: int, thin: int) -> None:
@@ -132,8 +165,10 @@ def redraw_shared(chain: SharedChain | SharedInCompany) -> None:
     reconcile_state(chain.dynamics, chain.state, change)
 
 
-def blocks_of(coordinates: Any, shared: SharedPart | None) -> WhitenedBlocks | None:
+def blocks_of(coordinates: Any, shared: SharedPart | None) -> Blocks | None:
     """Blocks that share something, if the coordinates are such."""
+    if shared is not None and isinstance(coordinates, CommonAxes):
+        return BlocksAlongAxes(coordinates, shared)
     if shared is None or not isinstance(coordinates, Rotated) or len(coordinates.basis) == 1:
         return None
     return WhitenedBlocks(coordinates, shared)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesmargin.approximation import fit_close_anchor
+from bayesmargin.approximation.common_axes import in_common_axes
 from bayesmargin.approximation.contrasts import without_shared_part
 from bayesmargin.approximation.gaussian import GaussianAnchor
 from bayesmargin.approximation.row_states import RowStates, row_states
@@ -43,9 +44,9 @@ from bayesmargin.running.side_by_side import TURNS, ChainInCompany
 from bayesmargin.samplers.again import Again, BesideAnchor
 from bayesmargin.samplers.settings import StochasticSettings
 from bayesmargin.samplers.sharing import (
+    Blocks,
     SharedChain,
     SharedInCompany,
-    WhitenedBlocks,
     blocks_of,
 )
 from bayesmargin.samplers.wide_start import is_wide, start_wide
@@ -85,7 +86,7 @@ class StochasticSampler(StochasticSettings):
         anchor = fit_close_anchor(problem, generators[-1])
         if self.preconditioner == "hessian":
             shared = shared_part(problem.prior, problem.n_blocks)
-            anchor = without_shared_part(anchor, shared)
+            anchor = in_common_axes(without_shared_part(anchor, shared))
         return self.place(problem, generators, anchor, 1.0)
 
     @property
@@ -275,7 +276,7 @@ def _lukewarm(anchor: GaussianAnchor, kinks: dict[str, float]) -> float:
     return float(np.sqrt(12.0 * LUKEWARM / max(rate, 1e-12)) / max(jump, 1e-12))
 
 
-def chain_of(parts: Any, blocks: WhitenedBlocks | None, near: int | None, number: int) -> Chain:
+def chain_of(parts: Any, blocks: Blocks | None, near: int | None, number: int) -> Chain:
     """A chain that reads all rows beside others or batches alone, and draws what blocks share."""
     if near is None:
         return Chain(*parts) if blocks is None else SharedChain(*parts, blocks=blocks)
