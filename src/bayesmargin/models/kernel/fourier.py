@@ -27,7 +27,6 @@ from scipy import linalg, stats
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.kernel.kernels import Kernel
 from bayesmargin.models.kernel.landmarks import (
-    DUST,
     EXACT_ROWS,
     SEEN,
     FeatureMap,
@@ -36,6 +35,7 @@ from bayesmargin.models.kernel.landmarks import (
     fit_map,
     usual_share,
 )
+from bayesmargin.models.kernel.pivots import DUST
 
 PER_FEATURE = 4  # cosines and sines for each feature, at least
 BY_CHANCE = 0.999  # quantile of the share that chance explains

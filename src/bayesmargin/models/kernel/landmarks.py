@@ -25,11 +25,11 @@ from scipy import linalg
 from bayesmargin.errors import DataError
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.kernel.kernels import Kernel, Precomputed
+from bayesmargin.models.kernel.pivots import DUST, pivots
 
 EXACT_ROWS = 1500  # of which every one is a landmark
 SEEN = 20_000  # rows, at most, among which landmarks are chosen
 PER_FEATURE = 3  # landmarks for each feature, of more rows than that
-DUST = 1e-10  # share of the largest eigenvalue below which a direction is rounding
 BLOCK = 1 << 22  # numbers of a kernel matrix held at a time
 NEGATIVE = -1e-3  # share of the largest eigenvalue at which a matrix is no kernel
 USUAL = 0.95  # share of the training rows that are no news
@@ -116,7 +116,7 @@ def fit_map(
     else:
         some = rng.choice(len(rows), min(SEEN, len(rows)), replace=False, shuffle=False)
         count = max(n_features, min(most, PER_FEATURE * n_features, len(some)))
-        chosen = some[_pivots(kernel, gamma, rows[some], columns[some], own[some], count, rng)]
+        chosen = some[pivots(kernel, gamma, rows[some], columns[some], own[some], count, rng)]
     points: Any = columns[chosen] if given else rows[chosen]
     gram = kernel.between(rows[chosen], points, gamma)
     values, vectors = linalg.eigh(0.5 * (gram + gram.T))
@@ -178,35 +178,3 @@ def _main_directions(
         second += values.T @ values
     spread, turn = linalg.eigh(second / len(some))
     return spread, turn
-
-
-def _pivots(
-    kernel: Kernel,
-    gamma: float,
-    rows: FloatArray,
-    columns: IntArray,
-    own: FloatArray,
-    count: int,
-    rng: np.random.Generator,
-) -> IntArray:
-    """Rows drawn in turn, each by what the landmarks before leave out of it."""
-    rest, chosen = np.maximum(own, 0.0).copy(), []
-    factor = np.zeros((count, len(rows)))
-    given = isinstance(kernel, Precomputed)
-    floor = DUST * float(rest.sum())
-    for step in range(count):
-        total = float(rest.sum())
-        if total <= floor:
-            break
-        pivot = int(np.searchsorted(np.cumsum(rest), rng.random() * total, side="right"))
-        pivot = min(pivot, len(rows) - 1)
-        one: Any = columns[pivot : pivot + 1] if given else rows[pivot : pivot + 1]
-        column = kernel.between(rows, one, gamma)[:, 0] - factor[:step, pivot] @ factor[:step]
-        if column[pivot] <= DUST * own[pivot]:
-            rest[pivot] = 0.0
-            continue
-        factor[step] = column / np.sqrt(column[pivot])
-        rest = np.maximum(rest - np.square(factor[step]), 0.0)
-        rest[pivot] = 0.0
-        chosen.append(pivot)
-    return np.array(chosen, dtype=np.int64)
