@@ -64,7 +64,8 @@ LONG, CHEAPER_LONG = 256, 24  # the same for rows of so many columns, where prod
 STEADIER = 40  # the same where chains have been too hot, or thrown off, with batches
 CLOSER = 0.35  # relaxation times between draws where steps read all rows,
 DEAR = 1 << 20  # products of a step of one chain beyond which every step makes a draw at first,
-CLOSEST = 8  # or where steps are short, so many in the time that draws are expected to need,
+CLOSEST = 8  # or so many in the time that draws are expected to need,
+AT_FIRST = 3  # fewer where rows are not all read at every step: agreement comes later there,
 MORE = 2  # doublings of the spacing after that beyond what batches may have,
 BOLD, LUKEWARM = 3.0, 0.01  # times longer steps of several classes may be, if they stay so cool
 CROSSED = 1.5  # the time in which the kinks are crossed that row states tell of
@@ -226,7 +227,7 @@ class StochasticSampler(StochasticSettings):
         usual, closer, first = max(1, round(spacing * pace)), 0, 1
         several = whole and not problem.is_binary
         if whole and batch_size * problem.n_weights > DEAR:
-            first = max(1, usual // CLOSEST)
+            first = max(1, usual // (CLOSEST if prepared.stride is None else AT_FIRST))
             closer = math.ceil(math.log2(usual / first)) + MORE
         return Ensemble(
             Chains(chains),
