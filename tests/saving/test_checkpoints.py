@@ -15,6 +15,7 @@ from bayesmargin import (
     InfiniteSVC,
     MedLDAClassifier,
 )
+from bayesmargin.approximation import multiclass
 from bayesmargin.errors import (
     BayesmarginWarning,
     CheckpointError,
@@ -23,9 +24,10 @@ from bayesmargin.errors import (
 )
 from bayesmargin.models.medlda import SSGRLD, PassiveAggressive
 from bayesmargin.running import checkpoint as checkpoints
+from bayesmargin.running import classes_side_by_side, neighbour_lists, supervisor
 from bayesmargin.running import run as sampling
-from bayesmargin.running import supervisor
 from bayesmargin.running.checkpoint import NEWEST, PREVIOUS, Checkpoint
+from bayesmargin.running.neighbour_lists import new_lists
 from bayesmargin.samplers import (
     SGHMC,
     SSGLD,
@@ -34,6 +36,7 @@ from bayesmargin.samplers import (
     AusterityMetropolis,
     LangevinMC,
     SubgradientHMC,
+    stochastic,
 )
 from bayesmargin.saving import state_folder
 from tests.saving import fitted
@@ -196,6 +199,28 @@ def test_crashed_fits_go_on_bit_by_bit(name, tmp_path, monkeypatch, always_due):
     found = crash_and_resume(model, data, path, monkeypatch, kills=(1, 2, 3))
     assert fitted.same(draws_of(found, data[0]), expected)
     assert not path.exists()
+
+
+def test_a_crashed_fit_that_notes_rivals_goes_on_bit_by_bit(tmp_path, monkeypatch, always_due):
+    monkeypatch.setattr(stochastic, "COSTLY", 1)
+    monkeypatch.setattr(stochastic, "CHEAPER_CLASSES", 1000)
+    monkeypatch.setattr(multiclass, "FULL_LIMIT", 3 * 5)
+    monkeypatch.setattr(neighbour_lists, "SKIN", 20.0)
+    made = []
+    monkeypatch.setattr(
+        classes_side_by_side, "new_lists", lambda *given: made.append(new_lists(*given)) or made[-1]
+    )
+    sampler = SSGNHT(integrator="badodab")
+    model = BayesianLinearSVC(0.3, n_chains=2, n_draws=41, sampler=sampler, random_state=5)
+    data = fitted.rows(4, n_rows=600, n_features=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesmarginWarning)
+        expected = draws_of(fitted.fit(model, *data), data[0])
+        assert made
+        path = tmp_path / "checkpoint"
+        model.set_params(checkpoint=path, checkpoint__every=1e-9)
+        found = crash_and_resume(model, data, path, monkeypatch, kills=(1, 2, 3, 4))
+    assert fitted.same(draws_of(found, data[0]), expected)
 
 
 @pytest.mark.parametrize(

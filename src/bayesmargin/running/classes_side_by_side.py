@@ -120,6 +120,18 @@ class ClassesInCompany(ChainInCompany):
             self.lists = new_lists(self.target, self.target.hinge.n_classes)
         return self.lists
 
+    def rest(self) -> None:
+        """Forget what is known about rows; the next step looks at all of them."""
+        self.lists = None
+
+    def known_now(self) -> list[Any] | None:
+        """Copies of what a chain has to know that goes on from here."""
+        return None if self.lists is None else [array.copy() for array in self.lists]
+
+    def recall(self, known: Sequence[Any]) -> None:
+        """Know again what :meth:`known_now` told."""
+        self.lists = Lists(*known)
+
     @classmethod
     def places(cls, chains: Sequence[Any]) -> tuple[Any, ...]:
         """Twice the pair that every chain is in, and on which side; and lists, where there are."""

@@ -31,6 +31,7 @@ class Stretch:
 
     def __init__(self, journal: "Journal", chains: Sequence[Any], record: dict[str, Any]) -> None:
         self.journal, self.chains, self.record = journal, chains, record
+        _rest(chains)
         self.starts = [moving_parts(chain)[1].bit_generator.state for chain in chains]
         self.behind = [len(chain.draws) for chain in chains]
         self.taken = list(self.behind)
@@ -45,6 +46,8 @@ class Stretch:
             rng.bit_generator.state = told["rng"]
             for array, value in zip(arrays, told["state"], strict=True):
                 array[...] = value
+            if told.get("known") is not None:
+                chain.recall(told["known"])
             chain.draws.extend(told["draws"])
             chain.trace.extend(told["trace"])
             if told["kept"] is not None:
@@ -81,6 +84,7 @@ class Stretch:
 
     def end(self) -> None:
         """After the last round."""
+        _rest(self.chains)
         self._capture()
 
     def _document(self) -> tuple[Any, list[np.ndarray]]:
@@ -103,6 +107,13 @@ class Stretch:
         ]
 
 
+def _rest(chains: Sequence[Any]) -> None:
+    """Let chains forget what they find again: a stretch begins without, and keeps none of it."""
+    for chain in chains:
+        if hasattr(chain, "rest"):
+            chain.rest()
+
+
 def _join(parts: list[np.ndarray], first: int) -> None:
     """Make one array of those from ``first`` on, so that a long run has few of them."""
     if len(parts) - first > 1:
@@ -117,6 +128,7 @@ def _snapshot(chain: Any, behind: int, before: dict[str, Any] | None) -> dict[st
     return {
         "state": [array.copy() for array in arrays],
         "rng": rng.bit_generator.state,
+        "known": chain.known_now() if hasattr(chain, "known_now") else None,
         "draws": chain.draws[behind:],
         "trace": chain.trace[behind:],
         "kept": kept,
