@@ -1,5 +1,8 @@
 """Chains that read rows together: each moves as it does alone, over the rows that matter."""
 
+from copy import deepcopy
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -21,6 +24,7 @@ from bayesmargin.priors.moments import GaussianBelief
 from bayesmargin.rows import DenseSource
 from bayesmargin.running.chains import Chain, collected, run_chains
 from bayesmargin.running.classes_side_by_side import ClassesInCompany
+from bayesmargin.running.journal import Journal
 from bayesmargin.running.side_by_side import TURNS, ChainInCompany, turn
 from bayesmargin.samplers import SSGNHT
 from bayesmargin.samplers.sharing import SharedInCompany
@@ -137,6 +141,26 @@ def test_winners_that_change_unseen_are_counted(monkeypatch):
     chains = with_lists(monkeypatch)
     run_chains(chains, 50, 2, 1)
     assert min(chain.lists.tally[2] for chain in chains) > 0
+
+
+def test_a_stretch_goes_on_with_the_lists_it_had_and_keeps_none(monkeypatch):
+    def journal(records):
+        return Journal(SimpleNamespace(state=records, active=True, pause=lambda told: told()))
+
+    chains, again = with_lists(monkeypatch), with_lists(monkeypatch)
+    first = journal(None)
+    stretch = first.stretch(chains, 30)
+    with stretch.round(8):
+        run_chains(chains, 8, 2, 1)
+    stretch.pause()
+    begun = journal(deepcopy(first.records)).stretch(again, 30)
+    assert begun.done == 8
+    for chain, other in zip(chains, again, strict=True):
+        assert chain.lists.tally[1] > 0  # and rounding errors that a fresh look has not
+        for known, told in zip(chain.lists, other.lists, strict=True):
+            np.testing.assert_array_equal(known, told)
+    stretch.end()
+    assert [told["known"] for told in first.records[0]["chains"]] == [None] * len(chains)
 
 
 def test_turns_together_read_every_row_as_often():
