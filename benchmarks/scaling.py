@@ -1,6 +1,7 @@
 """Time of fits with hundreds of features, tens of classes, and a rare class, beside a checkout.
 
-    python benchmarks/scaling.py [CASE ...] [--against CHECKOUT] [--n-jobs N] [--busy] [--seed S]
+    python benchmarks/scaling.py [CASE ...] [--against CHECKOUT] [--n-jobs N] [--busy]
+        [--seed S] [--n-draws N] [--profile]
 
 Cases are IJCNN1 through ``Nystroem(gamma=2)`` times ten (49,990 dense rows; half as many with 1000
 features), clouds of unit variance around centres 0.35 N(0, I) in several classes, and tables of 277
@@ -103,7 +104,7 @@ def compiled(X, y) -> slice:
     return slice(0, min(COMPILED, NUMBERS // (X.shape[1] * len(set(y.tolist())))))
 
 
-def measured(file: Path, n_jobs: int, tuned: bool, seed: int) -> dict:
+def measured(file: Path, n_jobs: int, tuned: bool, seed: int, n_draws: int) -> dict:
     """What this side takes for the rows in a file."""
     warnings.simplefilter("ignore")
     from bayesmargin import BayesianLinearSVC
@@ -114,7 +115,9 @@ def measured(file: Path, n_jobs: int, tuned: bool, seed: int) -> dict:
     some = compiled(X, y)
     BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1, **settings).fit(X[some], y[some])
     spent, began = time.process_time(), time.perf_counter()
-    model = BayesianLinearSVC(n_jobs=n_jobs, random_state=seed, **settings).fit(X, y)
+    model = BayesianLinearSVC(n_draws=n_draws, n_jobs=n_jobs, random_state=seed, **settings).fit(
+        X, y
+    )
     spent, clock = time.process_time() - spent, time.perf_counter() - began
     found = model.diagnostics_
     return {
@@ -185,7 +188,13 @@ def leads_rhat(model, test) -> float:
 
 
 def begun(
-    root: Path, file: Path, n_jobs: int, kind: str = "default", blas: int = 1, seed: int = 0
+    root: Path,
+    file: Path,
+    n_jobs: int,
+    kind: str = "default",
+    blas: int = 1,
+    seed: int = 0,
+    n_draws: int = 1000,
 ) -> subprocess.Popen:
     """A process that measures the sources in a folder."""
     paths = os.pathsep.join([str(root / "src"), str(HERE / "benchmarks")])
@@ -193,6 +202,7 @@ def begun(
     environment["CUDA_VISIBLE_DEVICES"] = ""  # a fit on processors is what is measured
     command = [sys.executable, __file__, "--measure", str(file)]
     command += ["--n-jobs", str(n_jobs), "--kind", kind, "--seed", str(seed)]
+    command += ["--n-draws", str(n_draws)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
@@ -268,14 +278,13 @@ def sides(case: str, file: Path, options) -> dict[str, dict | None]:
     if options.busy:
         return beside_a_busy_core(file, options.n_jobs)
     tuned = case == TUNED
-    now = begun(HERE, file, options.n_jobs, "tuned" if tuned else "default", 1, options.seed)
+    kind, more = "tuned" if tuned else "default", {"seed": options.seed, "n_draws": options.n_draws}
+    now = begun(HERE, file, options.n_jobs, kind, **more)
     running = {"now": now}
     if tuned:
         running["LinearSVC"] = begun(HERE, file, 1, "peer")
     elif options.against:
-        running["before"] = begun(
-            options.against.resolve(), file, options.n_jobs, seed=options.seed
-        )
+        running["before"] = begun(options.against.resolve(), file, options.n_jobs, **more)
     until = time.perf_counter() + LONGEST
     return {
         name: ended(process, max(1.0, until - time.perf_counter()))
@@ -290,6 +299,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     parser.add_argument("--against", type=Path, help="folder of an earlier checkout")
     parser.add_argument("--shrink", type=int, default=1, help="a part of the rows; nothing is kept")
+    parser.add_argument("--n-draws", type=int, default=1000, help="of a chain, kept")
     parser.add_argument("--seed", type=int, default=0, help="of the fits")
     parser.add_argument("--n-jobs", type=int, default=1, help="threads of a fit")
     parser.add_argument("--busy", action="store_true", help="beside a process on one of two cores")
@@ -300,6 +310,7 @@ def main() -> None:
     if options.measure:
         alone = options.kind == "peer"
         asked = options.measure, options.n_jobs, options.kind == "tuned", options.seed
+        asked += (options.n_draws,)
         print(json.dumps(peer(options.measure) if alone else measured(*asked)))
         return
     from reporting import finish, print_table
@@ -330,6 +341,7 @@ def main() -> None:
         bounds = bounds_of(case, list(found), *[*found.values(), None][:2])
         name = f"scaling_{case}" + (f"_{options.n_jobs}_jobs" if options.n_jobs > 1 else "")
         name += "_busy" if options.busy else ""
+        name += f"_{options.n_draws}_draws" if options.n_draws != 1000 else ""
         name += f"_seed_{options.seed}" if options.seed else ""
         ended_first = next(iter(found.values())) is not None
         met = ended_first and all(bound["met"] for bound in bounds)
