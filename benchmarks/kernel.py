@@ -81,9 +81,9 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def measured(
-    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, jobs: int
+    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, jobs: int, own: bool
 ) -> dict:
-    """Scores and seconds of every model, ours first."""
+    """Scores and seconds of every model, ours first, or of ours alone."""
     result: dict[str, tuple[float, ...]] = {}
 
     def judge(name: str, model: Any, seconds: float) -> None:
@@ -98,6 +98,8 @@ def measured(
     model, seconds = timed(lambda: ours.fit(X, y))
     judge("ours", model, seconds)
     print(model.C_, model.gamma_, model.map_.n_features, model.diagnostics_, flush=True)
+    if own:
+        return result
     width = 1.0 / X.shape[1]
     grid = {"C": np.logspace(-1, 3, 5), "gamma": width * np.logspace(-1.2, 1.2, 5)}
     search, searching = timed(lambda: GridSearchCV(SVC(), grid, cv=FOLDS, n_jobs=jobs).fit(X, y))
@@ -127,16 +129,19 @@ def measured(
     return result
 
 
-def run(name: str, jobs: int, most: int) -> None:
-    """Measure one set and keep its part."""
+def run(name: str, jobs: int, most: int, own: bool) -> None:
+    """Measure one set and keep its part; with ``own`` peers are those of the part kept before."""
     decision_sets.TRAIN_ROWS, decision_sets.TEST_ROWS = ROWS, TEST_ROWS
     for _, X, y in decision_sets.whole_sets([name]):
         count = min(most, decision_sets.how_many(y, SMALL_PARTS, LARGE_PARTS))
-        found = [measured(*part, jobs) for part in decision_sets.parts_of(X, y, count)]
+        found = [measured(*part, jobs, own) for part in decision_sets.parts_of(X, y, count)]
         rows = [
             [name, model, *np.mean([one[model] for one in found], axis=0).tolist()]
             for model in found[0]
         ]
+        if own:
+            peers = [row for row in kept_parts("kernel") if row[0] == name and row[1] != "ours"]
+            rows += peers
         keep_part("kernel", name, HEADER, rows)
 
 
@@ -183,6 +188,7 @@ def main() -> None:
     add_sets(asking, SETS)
     add_processes(asking)
     asking.add_argument("--parts", type=int, default=SMALL_PARTS, help="of a set, at most")
+    asking.add_argument("--ours", action="store_true", help="peers are those of the last run")
     asking.add_argument("--summary", action="store_true", help="judge the parts that are kept")
     chosen = asking.parse_args()
     warnings.simplefilter("ignore")
@@ -191,7 +197,7 @@ def main() -> None:
             rng = np.random.default_rng(0)
             BayesianSVC(n_draws=10).fit(rng.standard_normal((60, 3)), np.arange(60) % count)
         for name in chosen.sets:
-            run(name, chosen.processes, chosen.parts)
+            run(name, chosen.processes, chosen.parts, chosen.ours)
     if chosen.summary or len(chosen.sets) == len(SETS):
         summary()
 
