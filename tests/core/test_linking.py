@@ -96,14 +96,6 @@ def _both(values):
     return _twice(values) + _total(values)
 
 
-def test_a_kernel_is_linked_once_however_many_call_it():
-    values = np.arange(4.0)
-    assert from_python(_both)(values) == 42.0
-    held = [f.name for f in _compiled(_both).alone.functions if not f.is_declaration]
-    assert len(held) == 1
-    assert "_both" in held[0]
-
-
 def test_other_compilers_may_call_what_only_kernels_call():
     """A library of Numba's own asks for the whole of it, what it calls in its turn included."""
 

@@ -14,7 +14,7 @@ that is linked into them.
 
 import gc
 import struct
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
@@ -33,7 +33,6 @@ class _Library(JITCodeLibrary):
     """Compiled code whose copies of other kernels are seen by nobody else."""
 
     _final_module: Any
-    _linking_libraries: list[Any]
 
     def add_ir_module(self, ir_module: Any) -> None:
         for function in ir_module.functions:
@@ -42,88 +41,36 @@ class _Library(JITCodeLibrary):
                 function.attributes.add("optnone")
         super().add_ir_module(ir_module)
 
-    def finalize(self) -> None:
-        self._linking_libraries = _parts(self._linking_libraries)
-        super().finalize()
-
     def _finalize_final_module(self) -> None:
         linkable = self._final_module.clone()
-        _let_merge(linkable)
+        for function in linkable.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = llvm.Linkage.linkonce_odr
         self._shared_module = linkable
+        self._close()
+        super()._finalize_final_module()
+
+    def _close(self) -> None:
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
                 function.linkage = llvm.Linkage.internal
-        super()._finalize_final_module()
 
 
 class _InnerLibrary(_Library):
-    """Code to be linked into other kernels: none of it is translated for the machine.
+    """Code to be linked into other kernels: none of it is translated for the machine."""
 
-    It holds none of what it calls, which is linked, once, into the kernel that Python calls.
-    """
+    def _optimize_final_module(self) -> None:
+        """Left to the kernels that it is linked into: they optimise all that they hold."""
 
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        _let_merge(self._final_module)
-        self.alone = self._final_module
+    def _close(self) -> None:
         variables = [
             f'@"{variable.name}" = common global i{_ADDRESS_BITS} 0'
-            for variable in self.alone.global_variables
+            for variable in self._final_module.global_variables
             if variable.name.startswith(_ENVIRONMENT)
         ]
+        name = self._final_module.name
         self._final_module = llvm.parse_assembly("\n".join(variables))
-        self._final_module.name = self.alone.name
-        JITCodeLibrary._finalize_final_module(self)
-
-    def _get_module_for_linking(self) -> Any:
-        """All of it, for a library of Numba's own kind."""
-        if self._shared_module is None:
-            self._ensure_finalized()
-            self._shared_module = self.alone.clone()
-            for part in _parts(self._linking_libraries):
-                self._shared_module.link_in(part._get_module_for_linking(), preserve=True)
-        return self._shared_module
-
-
-class _Alone(NamedTuple):
-    """One of our inner libraries, without those that it calls."""
-
-    library: _InnerLibrary
-
-    @property
-    def _reload_init(self) -> Any:
-        return self.library._reload_init
-
-    def _get_module_for_linking(self) -> Any:
-        return self.library.alone
-
-
-def _parts(libraries: list[Any]) -> list[Any]:
-    """Everything that libraries call, directly or not, once, callers before those they call.
-
-    The linker drops a function that none of those linked before has asked for.
-    """
-    found: dict[Any, Any] = {}
-
-    def visit(library: Any) -> None:
-        if library not in found:
-            inner = isinstance(library, _InnerLibrary)
-            found[library] = None  # a kernel may call itself
-            for called in reversed(library._linking_libraries) if inner else ():
-                visit(called)
-            del found[library]  # after all that it calls
-            found[library] = _Alone(library) if inner else library
-
-    for library in reversed(libraries):
-        visit(library)
-    return list(reversed(found.values()))
-
-
-def _let_merge(module: Any) -> None:
-    """Of copies of its functions in several modules that are linked, one is kept."""
-    for function in module.functions:
-        if not function.is_declaration and function.linkage == llvm.Linkage.external:
-            function.linkage = llvm.Linkage.linkonce_odr
+        self._final_module.name = name
 
 
 class _Linking(LoweringPass):
