@@ -43,7 +43,7 @@ from reporting import finish, keep_part, kept_parts
 
 HEADER = ("set", "method", "split", "auc", "log_loss", "slope", "sum", "seconds", "note")
 SETTINGS = {
-    "nips": {"C": 0.3, "link_weight": "balanced", "n_sweeps": 60, "n_chains": 8, "n_draws": 20},
+    "nips": {"C": 0.3, "link_weight": "balanced", "n_sweeps": 60, "n_chains": 6, "n_draws": 20},
     "kinship": {"directed": True, "link_weight": 5.0, "n_sweeps": 40, "n_chains": 2, "n_draws": 20},
 }
 RANKS = {"nips": (5, 10, 20), "kinship": (10, 20)}

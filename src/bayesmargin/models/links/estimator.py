@@ -71,7 +71,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
     n_sweeps : int
         Sweeps over all features and weights of each chain.
     n_chains : int
-        Chains; half as many more are not shown a part of the pairs, from which the map from scores
+        Chains; as many more are not shown a part of the pairs, from which the map from scores
         to probabilities is learned.
     n_draws : int
         Draws that each chain keeps.
@@ -184,10 +184,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
             asked = pairs_of(known, self.directed)
             begin = time.perf_counter()
             with self._checkpointing(*asked) as checkpoint:
-                further = max(1, self.n_chains // 2)
-                *generators, own = spawn_generators(
-                    checkpoint.random_state, self.n_chains + further + 1
-                )
+                *generators, own = spawn_generators(checkpoint.random_state, 2 * self.n_chains + 1)
                 if self.negatives is not None:
                     asked = fewer_negatives(asked, float(self.negatives), own)
                 self.entities_, self.relations_ = known.entities, known.relations
@@ -195,7 +192,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
                 shown, hidden = split_off(asked, HIDDEN, own)
                 link_weight = weight_of_links(self.link_weight, asked)
                 models = [self._model(asked, plan, link_weight)] * self.n_chains
-                models += [self._model(shown, plan, link_weight)] * further
+                models += [self._model(shown, plan, link_weight)] * self.n_chains
                 every, cut_short = self._sweep(
                     models, generators, plan, checkpoint, shown=self.n_chains
                 )
