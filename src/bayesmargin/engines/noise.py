@@ -16,6 +16,7 @@ import numpy as np
 from bayesmargin.engines import families
 from bayesmargin.engines.dynamics import freedom
 from bayesmargin.engines.programs import program
+from bayesmargin.engines.streaming import HostRows
 from bayesmargin.engines.target import (
     Layout,
     Target,
@@ -69,6 +70,7 @@ def batch_for(
     step: float,
     bearable: float,
     rng: np.random.Generator,
+    n_chains: int = 1,
 ) -> tuple[Layout, float, Any]:
     """Layout with a batch; all rows where those are needed. With it the variance of its gradient.
 
@@ -76,7 +78,7 @@ def batch_for(
 
     A batch is a whole number of tiles, which divide the rows evenly, and is read tile by tile: the
     scores that are held do not grow with it. Its gradient has no more than the ``bearable``
-    variance.
+    variance. Of rows that stay with the host every chain's batch travels, all rows but once.
     """
     target, layout = whitened.target, whitened.layout
     silent = np.zeros((1, 1), np.float32)
@@ -89,7 +91,8 @@ def batch_for(
     wanted = noise / bearable, step * layout.n_tiles * whitened.roughness / LARGEST_KICK
     tiles = max(1.0, *wanted) if given is None else given / layout.tile
     choices = [m for m in range(1, layout.n_tiles) if layout.n_tiles % m == 0 and m >= tiles]
-    if not choices or (given is None and WORTH * choices[0] > layout.n_tiles):
+    travels = n_chains if isinstance(target.rows, HostRows) else 1
+    if not choices or (given is None and WORTH * travels * choices[0] > layout.n_tiles):
         return layout, 0.0, silent
     left = (1.0 - choices[0] / layout.n_tiles) / choices[0]
     chosen = replace(layout, batch=choices[0] * layout.tile, pieces=choices[0])

@@ -41,7 +41,8 @@ from bayesmargin.targets.problem import Problem
 
 FEW_DIRECTIONS = 2000  # up to which exact trajectories stay short
 LONG_STEP = 0.6  # of the thermostat in coordinates of unit scale, gradients without noise
-QUIET = 0.1  # friction that answers the noise of a batch, at most: it is larger far out
+QUIET = 0.3  # friction that answers the noise of a batch, at most, and for each column of the rows:
+QUIET_COLUMN = 0.002  # a row kicks along itself, and more where its own score is far out
 WARM = 0.01  # by which it may raise the temperature of Langevin dynamics
 KICK = 0.3  # of the momentum by a kink of usual size: longer steps cut its corner
 FIRST_STEP = 0.5  # of a leapfrog, before it is tuned
@@ -138,11 +139,12 @@ def start_thermostat(
     given = settings if isinstance(settings, SSGNHT) else SSGNHT()
     step = shrink * (given.step or gentle_step(whitened, LONG_STEP))
     dynamics = Thermostat(np.float32(step), np.float32(given.diffusion))
+    quiet = min(QUIET, QUIET_COLUMN * loaded.n_columns)
     return start_stochastic(
         given,
         (loaded, whitened, generators),
         dynamics,
-        bearable=2.0 * QUIET / step,
+        bearable=2.0 * quiet / step,
         again=SmallerSteps(
             partial(start_thermostat, settings, loaded, whitened, generators), shrink
         ),
@@ -190,11 +192,14 @@ def start_stochastic(
     """Chains that read batches, whose gradients have no more than the bearable variance."""
     loaded, whitened, generators = places
     step = float(dynamics.step)
-    layout, variance, each = batch_for(whitened, given.batch_size, step, bearable, generators[-1])
+    *chain_rngs, rng = generators
+    layout, variance, each = batch_for(
+        whitened, given.batch_size, step, bearable, rng, len(chain_rngs)
+    )
     dynamics = dynamics.told(each)
     placed = replace(whitened, layout=layout)
-    chains = place_chains(placed, generators[:-1], given.diffusion_level)
-    crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, generators[-1]))
+    chains = place_chains(placed, chain_rngs, given.diffusion_level)
+    crew = Crew(placed, dynamics, chains, watch_of(placed, loaded.n_rows, rng))
     pace = given.relaxation(step)
     plan = Plan(
         thin=given.thin or max(1, round(SPACING * pace)),
