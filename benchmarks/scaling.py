@@ -1,7 +1,7 @@
 """Time of fits with hundreds of features, tens of classes, and a rare class, beside a checkout.
 
     python benchmarks/scaling.py [CASE ...] [--against CHECKOUT] [--n-jobs N] [--busy]
-        [--seed S] [--n-draws N] [--profile]
+        [--seed S] [--n-draws N] [--way W] [--profile]
 
 Cases are IJCNN1 through ``Nystroem(gamma=2)`` times ten (49,990 dense rows; half as many with 1000
 features), clouds of unit variance around centres 0.35 N(0, I) in several classes, and tables of 277
@@ -10,8 +10,9 @@ unequal sizes. Default settings, one BLAS thread, kernels
 compiled beforehand by a fit of few draws. Times are those of the clock and of the processor, and
 each case is fitted by both sides, each in a process of its own, at the same time. ``CHECKOUT`` is
 a folder with the sources of before (``git worktree add``). Effective draws are those of the worst
-direction that is watched; of several classes R-hat is that of the leads of 500 test rows. A case
-has a file of its own in ``results/``.
+direction that is watched; of several classes R-hat is that of the leads of 500 test rows. ``--way``
+gives rows in a file or as a Dask collection, or asks for one class against the rest. A case has a
+file of its own in ``results/``.
 """
 
 import json
@@ -104,16 +105,42 @@ def compiled(X, y) -> slice:
     return slice(0, min(COMPILED, NUMBERS // (X.shape[1] * len(set(y.tolist())))))
 
 
-def measured(file: Path, n_jobs: int, tuned: bool, seed: int, n_draws: int) -> dict:
+def as_given(way: str, file: Path, X, y):
+    """The rows as a fit gets them: in memory, in a file, or shared out among Dask workers."""
+    import numpy as np
+
+    if way == "file":
+        from bayesmargin.rows import open_rows
+
+        path = file.with_suffix(f".{len(y)}.npy")
+        np.save(path, X)
+        return open_rows(path), y
+    if way == "dask":
+        from dask import array
+        from dask.distributed import Client
+
+        Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+        piece = -(-len(y) // 4)
+        return array.from_array(X, chunks=(piece, -1)), array.from_array(y, chunks=piece)
+    return X, y
+
+
+def measured(
+    file: Path, n_jobs: int, tuned: bool, seed: int, n_draws: int, way: str = "memory"
+) -> dict:
     """What this side takes for the rows in a file."""
     warnings.simplefilter("ignore")
     from bayesmargin import BayesianLinearSVC
 
     X, y, test = pickle.loads(file.read_bytes())
     settings = {"C": "auto"} if tuned else {}
+    if way == "ovr":
+        settings["multi_class"] = "ovr"
     # Too few draws to be judged: nothing is made longer, and what is compiled is what is needed.
     some = compiled(X, y)
-    BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1, **settings).fit(X[some], y[some])
+    few = as_given(way, file, X[some], y[some])
+    BayesianLinearSVC(n_draws=7, n_jobs=n_jobs, random_state=1, **settings).fit(*few)
+    X, y = as_given(way, file, X, y)
     spent, began = time.process_time(), time.perf_counter()
     model = BayesianLinearSVC(n_draws=n_draws, n_jobs=n_jobs, random_state=seed, **settings).fit(
         X, y
@@ -195,6 +222,7 @@ def begun(
     blas: int = 1,
     seed: int = 0,
     n_draws: int = 1000,
+    way: str = "memory",
 ) -> subprocess.Popen:
     """A process that measures the sources in a folder."""
     paths = os.pathsep.join([str(root / "src"), str(HERE / "benchmarks")])
@@ -202,7 +230,7 @@ def begun(
     environment["CUDA_VISIBLE_DEVICES"] = ""  # a fit on processors is what is measured
     command = [sys.executable, __file__, "--measure", str(file)]
     command += ["--n-jobs", str(n_jobs), "--kind", kind, "--seed", str(seed)]
-    command += ["--n-draws", str(n_draws)]
+    command += ["--n-draws", str(n_draws), "--way", way]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
@@ -279,6 +307,7 @@ def sides(case: str, file: Path, options) -> dict[str, dict | None]:
         return beside_a_busy_core(file, options.n_jobs)
     tuned = case == TUNED
     kind, more = "tuned" if tuned else "default", {"seed": options.seed, "n_draws": options.n_draws}
+    more["way"] = options.way
     now = begun(HERE, file, options.n_jobs, kind, **more)
     running = {"now": now}
     if tuned:
@@ -300,6 +329,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="folder of an earlier checkout")
     parser.add_argument("--shrink", type=int, default=1, help="a part of the rows; nothing is kept")
     parser.add_argument("--n-draws", type=int, default=1000, help="of a chain, kept")
+    parser.add_argument("--way", choices=["memory", "file", "dask", "ovr"], default="memory")
     parser.add_argument("--seed", type=int, default=0, help="of the fits")
     parser.add_argument("--n-jobs", type=int, default=1, help="threads of a fit")
     parser.add_argument("--busy", action="store_true", help="beside a process on one of two cores")
@@ -310,7 +340,7 @@ def main() -> None:
     if options.measure:
         alone = options.kind == "peer"
         asked = options.measure, options.n_jobs, options.kind == "tuned", options.seed
-        asked += (options.n_draws,)
+        asked += (options.n_draws, options.way)
         print(json.dumps(peer(options.measure) if alone else measured(*asked)))
         return
     from reporting import finish, print_table
@@ -342,6 +372,7 @@ def main() -> None:
         name = f"scaling_{case}" + (f"_{options.n_jobs}_jobs" if options.n_jobs > 1 else "")
         name += "_busy" if options.busy else ""
         name += f"_{options.n_draws}_draws" if options.n_draws != 1000 else ""
+        name += f"_{options.way}" if options.way != "memory" else ""
         name += f"_seed_{options.seed}" if options.seed else ""
         ended_first = next(iter(found.values())) is not None
         met = ended_first and all(bound["met"] for bound in bounds)
