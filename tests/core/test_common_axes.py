@@ -18,7 +18,7 @@ from bayesmargin.targets.common_axes import along_axes, weights_along
 from bayesmargin.targets.coordinates import fill_gradient, fill_weights
 from bayesmargin.targets.problem import Problem
 
-N_CLASSES, SIZE = 5, 12
+N_CLASSES, SIZE = 5, 40
 
 
 @pytest.fixture(autouse=True)

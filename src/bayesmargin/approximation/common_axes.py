@@ -8,8 +8,8 @@ from scipy import linalg
 from bayesmargin.approximation.gaussian import GaussianAnchor
 
 LARGE = 1 << 22  # numbers in the blocks from which on reading them takes as long as the rows
-NARROW = 4  # directions of a class that are undone
-ALIKE, WIDE = 0.35, 2.5  # variances in the others, where those along the axes are one
+NARROW = 8  # directions of a class that are undone
+ALIKE, WIDE = 0.3, 2.5  # variances in the others, where those along the axes are one
 
 
 def in_common_axes(anchor: GaussianAnchor) -> GaussianAnchor:
@@ -28,14 +28,15 @@ def in_common_axes(anchor: GaussianAnchor) -> GaussianAnchor:
     turned = np.matmul(axes.T, np.matmul(covariances, axes))
     scale = np.sqrt(np.einsum("kii->ki", turned))
     n_classes, size = scale.shape
-    narrow, gain = np.empty((n_classes, NARROW, size)), np.empty((n_classes, NARROW))
+    count = min(NARROW, size - 1)
+    narrow, gain = np.empty((n_classes, count, size)), np.empty((n_classes, count))
     for k in range(n_classes):
         unit = turned[k] / scale[k][:, None] / scale[k]
-        values, vectors = linalg.eigh(unit, subset_by_index=(0, NARROW))
+        values, vectors = linalg.eigh(unit, subset_by_index=(0, count))
         widest = np.linalg.norm(np.linalg.matrix_power(unit, 4)) ** 0.25  # no less than it is
-        if values[NARROW] < ALIKE or widest > WIDE * size**0.125:
+        if values[count] < ALIKE or widest > WIDE * size**0.125:
             return anchor
-        narrow[k], gain[k] = vectors[:, :NARROW].T, np.sqrt(values[:NARROW]) - 1.0
+        narrow[k], gain[k] = vectors[:, :count].T, np.sqrt(values[:count]) - 1.0
     inner = np.eye(size) + np.einsum("ki,kij,kil->kjl", gain, narrow, narrow, optimize=True)
     return replace(
         anchor,
