@@ -270,7 +270,7 @@ class MaxMarginLinks(SweepingMixin, SavedMixin, BaseEstimator):
     def decision_function(self, pairs: Any) -> FloatArray:
         r"""Log odds of the mean over draws of :math:`\sigma(2 f / \ell)`, for scores f of pairs.
 
-        Probabilities rise with them (:attr:`chances_`).
+        Probabilities rise with them (``chances_``).
         """
         return mean_odds(self._draws, self._asked(pairs), float(self.margin))
 
