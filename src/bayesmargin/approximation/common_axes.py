@@ -7,7 +7,7 @@ from scipy import linalg
 
 from bayesmargin.approximation.gaussian import GaussianAnchor
 
-LARGE = 1 << 22  # numbers in the blocks from which on reading them takes as long as the rows
+LARGE = 1 << 21  # numbers in the blocks from which on reading them takes as long as the rows
 NARROW = 8  # directions of a class that are undone
 ALIKE, WIDE = 0.3, 2.5  # variances in the others, where those along the axes are one
 

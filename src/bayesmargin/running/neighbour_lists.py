@@ -29,7 +29,8 @@ from bayesmargin.running.side_by_side import led, moved, put
 from bayesmargin.targets.coordinates import pull_back, to_weights
 
 FARTHEST_MOVE = 5.0  # deviations of a momentum that a row is expected to have at most
-FEWEST, LONGEST = 8, 64  # steps between passes over all rows: fewer do not pay
+FEWEST, LONGEST = 8, 64  # steps between passes over all rows: fewer do not pay,
+OF_LONG, LONG = 6, 128  # but of rows with so many columns
 SKIN = 2.5  # deviations of a lead up to which a rival is noted
 SOON = 2  # steps by which options are looked at sooner where their row is looked at anyway
 ROOM = 32  # options of a row that are noted; all of them where there are more
@@ -75,10 +76,11 @@ def new_lists(target: Any, n_classes: int) -> Lists:
     )
 
 
-def period_of(step: float) -> int:
+def period_of(step: float, n_columns: int) -> int:
     """Steps from a pass over all rows to the next, one where noting rivals does not pay."""
+    fewest = OF_LONG if n_columns >= LONG else FEWEST
     period = min(LONGEST, int(SKIN / (FARTHEST_MOVE * step)))
-    return period if period >= FEWEST else 1
+    return period if period >= fewest else 1
 
 
 @inner_jit

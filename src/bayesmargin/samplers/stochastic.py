@@ -67,7 +67,8 @@ DEAR = 1 << 20  # products of a step of one chain beyond which every step makes 
 CLOSEST = 8  # or so many in the time that draws are expected to need,
 AT_FIRST = 3  # fewer where rows are not all read at every step: agreement comes later there,
 MORE = 2  # doublings of the spacing after that beyond what batches may have,
-BOLD, LUKEWARM = 3.0, 0.01  # times longer steps of several classes may be, if they stay so cool
+BRIEF = 0.0625  # steps of several classes that walls force so short may be
+BOLD, LUKEWARM = 3.0, 0.01  # times longer, if they stay so cool
 CROSSED = 1.5  # the time in which the kinks are crossed that row states tell of
 LOOSE = (1.5, 6.0)  # tolerance of the anchor (see Plan) where rows are all read: starts are dear,
 SHORTER = 30  # and relaxation times of their warm-up, in exact gradients and long steps
@@ -110,7 +111,8 @@ class StochasticSampler(StochasticSettings):
         Last, where chains read all rows side by side, how many of them at every step; ``steady``
         ones do so unless that takes far longer.
         """
-        batch_size = self.batch_size or default_batch_size(problem.source.n_columns)
+        n_columns = problem.source.n_columns
+        batch_size = self.batch_size or default_batch_size(n_columns)
         if anchor is None:
             step = self.step or self.default_step()
             return plain_target(problem, batch_size, rng), shrink * step, {}, None
@@ -126,7 +128,7 @@ class StochasticSampler(StochasticSettings):
                 batch_size = near = whole.index.size
                 smooth = SMOOTH_WHOLE if problem.is_binary else SMOOTH_CLASSES
                 longest = smooth * self.default_step() / max(kinks["roughness"], 1e-12)
-                if not problem.is_binary and period_of(longest) > 1:
+                if not problem.is_binary and longest <= BRIEF:
                     longest = min(BOLD * longest, max(longest, _lukewarm(anchor, kinks)))
                 step = shrink * min(self.whole_step() or step, longest)
                 screening = whole
@@ -145,7 +147,7 @@ class StochasticSampler(StochasticSettings):
             quiet=self.batch_size is None,
             screening=screening,
         )
-        if whole is not None and not problem.is_binary and period_of(step) > 1:
+        if whole is not None and not problem.is_binary and period_of(step, n_columns) > 1:
             width = states.reach[whole.index] / problem.cost[states.place[whole.index]]
             prepared = replace(prepared, stride=FARTHEST_MOVE * step * np.sqrt(0.5) * width)
         return prepared, step, kinks, near
@@ -190,7 +192,7 @@ class StochasticSampler(StochasticSettings):
 
         ``steady`` ones read all rows at every step, unless that takes far longer.
         """
-        rng = generators[-1]
+        rng, n_columns = generators[-1], problem.source.n_columns
         prepared, step, kinks, near = self._prepare(problem, anchor, shrink, rng, steady)
         whole = near is not None
         chains, shared = [], shared_part(problem.prior, problem.n_blocks)
@@ -218,7 +220,7 @@ class StochasticSampler(StochasticSettings):
             parts = (dynamics, prepared.target, state, work, rng)
             chains.append(chain_of(parts, blocks, near, number))
             if prepared.stride is not None and isinstance(chains[-1], ClassesInCompany):
-                chains[-1].take_lists(period_of(step), prepared.stride)
+                chains[-1].take_lists(period_of(step, n_columns), prepared.stride)
         pace = self.relaxation(step) if self.preconditioner == "hessian" else 10.0
 
         whitened = self.preconditioner == "hessian"
