@@ -25,6 +25,7 @@ from bayesmargin.models.linear.fitting import LinearData
 from bayesmargin.models.linear.gaussian import GaussianFits, matched_fits
 
 ROWS = 2000  # that decide, at most
+SIZING = 8000  # that decide about the number of features of two classes: more rows want more
 FEATURES, TRIED, LEAST = 100, 1000, 50  # of a candidate, of all of its scores, and no fewer than
 MOST, TOGETHER = 400, 3000  # features of a model, and of all of its scores together
 MANY, FINER = (5_000, 200_000), 700  # rows of two classes that are worth more features, and these
@@ -101,6 +102,9 @@ class Question:
         if wanted is None and blocks > 1:
             wanted = most  # more were always better, which rows left out do not show
         elif wanted is None:
+            if len(self.data.label) > ROWS:
+                part, index = part_of(self.data, SIZING, rng)
+                trial = _Trial(self, part, self.columns[index], trial.seed)
             sizes = trial.sizes(found["C"], found["gamma"], size, most)
             wanted = int(sizes.best["n_components"])
         return Choice(found["C"], found["gamma"], wanted, profile, sizes)
