@@ -107,13 +107,13 @@ def main() -> None:
     asking = command_line(__doc__)
     asking.add_argument("--only", choices=PARTS)
     asking.add_argument("--jobs", type=int, default=4)
-    asking.add_argument("--components", type=int, default="auto", help="features; else chosen")
+    asking.add_argument("--components", type=int, help="features; else chosen")
     chosen = asking.parse_args()
     for part in [chosen.only] if chosen.only else PARTS:
         table, met = {"ijcnn1": ijcnn1, "growth": growth, "agree": agree}[part](
-            chosen.jobs, chosen.components
+            chosen.jobs, chosen.components or "auto"
         )
-        given = "" if chosen.components == "auto" else f"_{chosen.components}"
+        given = f"_{chosen.components}" if chosen.components else ""
         finish(f"kernel_{part}{given}", HEADER, table, all(met))
 
 

@@ -1,10 +1,12 @@
 """Settings chosen by rows left out of a Gaussian fit: the law, and what it chooses."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics import log_loss
 
 from bayesmargin import BayesianSVC
+from bayesmargin.models.kernel import choosing
 from bayesmargin.models.linear.choosing import part_of, profile_of, searched
 from bayesmargin.models.linear.fitting import LinearData
 
@@ -34,6 +36,28 @@ def test_components_are_as_many_as_rows_left_out_ask_for():
     assert model.map_.n_features <= wanted  # of directions that are no rounding there may be fewer
     assert model.map_.n_features > 0.9 * wanted
     assert model.sizes_.loss[model.sizes_.values[:, 0] == wanted] < 1.02 * model.sizes_.loss.min()
+
+
+def test_of_more_rows_cost_and_width_are_looked_for_again_with_all_features(monkeypatch):
+    monkeypatch.setattr(choosing, "ROWS", 300)
+    monkeypatch.setattr(choosing, "FEATURES", 20)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4))
+    y = (np.sin(3.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(3000) > 0.0) * 1
+    asked = []
+
+    def watched(*facts):
+        asked.append(facts)
+        return searched(*facts)
+
+    monkeypatch.setattr(choosing, "searched", watched)
+    model = BayesianSVC(n_draws=60, n_chains=2, random_state=0).fit(X[:700], y[:700])
+    wanted = model.sizes_.best["n_components"]
+    assert wanted > model.sizes_.values[0, 0]
+    assert model.profile_.best == {"C": model.C_, "gamma": model.gamma_}
+    assert len(asked) == 2
+    assert asked[1][1] == tuple(model.profile_.values[0])  # begins where few features ended
+    assert asked[0][1] == (10.0, pytest.approx(0.25, rel=0.05))
 
 
 def test_a_walk_finds_the_least_loss_and_how_flat_it_is():

@@ -35,6 +35,10 @@ THIN = 2  # landmarks for each feature of a candidate
 CLOSE_ENOUGH = 0.05  # deviations of the posterior, of a candidate's Gaussian
 SEVERAL = 3  # scores up to which a walk looks closer at the end
 STEPS = {"C": (10**0.5, 0.01, 10.0), "gamma": (4.0, 1 / 64, 16.0)}
+CLOSER = {
+    "C": (10**0.5, 0.1),
+    "gamma": (2.0, 0.25),
+}  # steps once there are more features, and down to
 
 
 @dataclass(frozen=True)
@@ -102,12 +106,37 @@ class Question:
         if wanted is None and blocks > 1:
             wanted = most  # more were always better, which rows left out do not show
         elif wanted is None:
+            more = trial
             if len(self.data.label) > ROWS:
                 part, index = part_of(self.data, SIZING, rng)
-                trial = _Trial(self, part, self.columns[index], trial.seed)
-            sizes = trial.sizes(found["C"], found["gamma"], size, most)
+                more = _Trial(self, part, self.columns[index], trial.seed)
+            sizes = more.sizes(found["C"], found["gamma"], size, most)
             wanted = int(sizes.best["n_components"])
+            if names and wanted > size and more is not trial:
+                part, index = part_of(self.data, ROWS, rng)
+                other = _Trial(self, part, self.columns[index], trial.seed)
+                profile = self._closer(other, found, wanted)
+                found |= profile.best
         return Choice(found["C"], found["gamma"], wanted, profile, sizes)
+
+    def _closer(self, trial: "_Trial", found: Mapping[str, float], size: int) -> Profile:
+        """Another walk from what was found, with as many features as the model will have.
+
+        Few features hold wide kernels alone, which is what they choose.
+        """
+        start = {"C": USUAL_COST / self.margin, "gamma": self.usual}
+        steps = {}
+        for name, (factor, least) in CLOSER.items():
+            most = STEPS[name][2] * start[name] / found[name]
+            steps[name] = (factor, least, min(1.0 / least, most))
+        names = [name for name in STEPS if name not in self.known]
+
+        def of_candidate(candidate: Candidate) -> FloatArray:
+            now = {**found, **dict(zip(names, candidate, strict=True))}
+            return trial.losses(now["C"], now["gamma"], size)
+
+        first = tuple(found[name] for name in names)
+        return searched(names, first, steps, of_candidate, trial.part.weight, 1)
 
 
 class _Trial:
