@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 
 from bayesmargin import BayesianSVC
 from bayesmargin.models.kernel import choosing
-from bayesmargin.models.linear.choosing import part_of, profile_of, searched
+from bayesmargin.models.linear.choosing import Profile, part_of, profile_of, searched
 from bayesmargin.models.linear.fitting import LinearData
 
 
@@ -27,6 +27,14 @@ def test_what_is_chosen_is_as_good_on_new_rows_as_any_candidate():
     given = BayesianSVC(C=2.0, **settings).fit(X[:80], y[:80])
     assert given.C_ == 2.0
     assert given.profile_.names == ("gamma",)
+
+
+def test_what_is_chosen_is_among_those_that_are_as_good():
+    """The first of two that differ by hardly anything, and by much more than chance."""
+    values, loss = np.array([[100.0], [200.0]]), np.array([0.1043, 0.1041])
+    profile = Profile(("n_components",), values, loss, np.array([1e-6, 0.0]))
+    assert profile.best == {"n_components": 100.0}
+    assert profile.flat() == {"n_components": (100.0, 200.0)}
 
 
 def test_components_are_as_many_as_rows_left_out_ask_for():

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmargin.foundation.types import FloatArray, IntArray
+from bayesmargin.foundation.types import BoolArray, FloatArray, IntArray
 from bayesmargin.models.linear.fitting import LinearData
 
 Candidate = tuple[float, ...]
 """Values of the settings in question, in their order."""
 
 ENOUGH, HARDLY = 0.003, 1.0  # of the least loss, and of its standard error, that are hardly a loss
-FLAT = 1.0  # standard errors within which a candidate is as good as the best
 
 
 @dataclass(frozen=True)
@@ -43,19 +42,23 @@ class Profile:
     behind: FloatArray
 
     @property
+    def _as_good(self) -> BoolArray:
+        """Candidates that hardly lose anything."""
+        lost = self.loss - self.loss.min()
+        return lost <= np.maximum(ENOUGH * self.loss.min(), HARDLY * self.behind)
+
+    @property
     def best(self) -> dict[str, float]:
         """The candidate nearest to the first, on a scale of logarithms, that hardly loses anything.
 
         Where nothing is gained by a far one, the first is a better guess.
         """
-        lost = self.loss - self.loss.min()
-        near = lost <= np.maximum(ENOUGH * self.loss.min(), HARDLY * self.behind)
         away = np.abs(np.log(self.values / self.values[0])).sum(axis=1)
-        found = self.values[int(np.argmin(np.where(near, away, np.inf)))]
+        found = self.values[int(np.argmin(np.where(self._as_good, away, np.inf)))]
         return dict(zip(self.names, map(float, found), strict=True))
 
     def flat(self) -> dict[str, tuple[float, float]]:
-        """Range of every setting over the candidates that are as good as the best to within error.
+        """Range of every setting over the candidates that hardly lose anything, to within error.
 
         Examples
         --------
@@ -65,7 +68,7 @@ class Profile:
         >>> Profile(("C",), values, np.array([0.31, 0.3, 0.4]), behind).flat()
         {'C': (0.1, 1.0)}
         """
-        near = self.values[self.loss - self.loss.min() <= FLAT * self.behind]
+        near = self.values[self._as_good]
         low, high = near.min(axis=0), near.max(axis=0)
         return {n: (float(a), float(b)) for n, a, b in zip(self.names, low, high, strict=True)}
 
