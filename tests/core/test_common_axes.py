@@ -14,7 +14,7 @@ from bayesmargin.rows import DenseSource
 from bayesmargin.running.chains import collected, run_chains
 from bayesmargin.samplers import SSGNHT
 from bayesmargin.samplers.sharing import BlocksAlongAxes, SharedInCompany
-from bayesmargin.targets.common_axes import along_axes, weights_along
+from bayesmargin.targets.common_axes import common_axes_of, weights_along
 from bayesmargin.targets.coordinates import fill_gradient, fill_weights
 from bayesmargin.targets.problem import Problem
 
@@ -56,7 +56,7 @@ def test_classes_with_many_narrow_directions_keep_their_blocks():
 
 def test_coordinates_are_those_of_the_factor():
     anchor = in_common_axes(anchor_of())
-    made = along_axes(anchor.mean, anchor.common, np.float64)
+    made = common_axes_of(anchor.mean, anchor.common, np.float64)
     rng = np.random.default_rng(1)
     position, slope = rng.standard_normal((2, N_CLASSES * SIZE))
     weights, gradient = np.empty_like(position), np.empty_like(position)
@@ -74,7 +74,7 @@ def test_what_classes_share_is_moved_and_taken_away():
     anchor = in_common_axes(anchor_of())
     size = N_CLASSES * SIZE
     shared = SharedPart(GaussianBelief(np.zeros(size), np.ones(size)), N_CLASSES)
-    blocks = BlocksAlongAxes(along_axes(anchor.mean, anchor.common, np.float64), shared)
+    blocks = BlocksAlongAxes(common_axes_of(anchor.mean, anchor.common, np.float64), shared)
     position = np.random.default_rng(2).standard_normal(size)
     shift = np.tile(np.linspace(-1.0, 1.0, SIZE), N_CLASSES)
     moved = blocks.weights(blocks.moved(position, shift))

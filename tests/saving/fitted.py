@@ -164,3 +164,18 @@ def same(first, second):
             np.ascontiguousarray(first).tobytes() == np.ascontiguousarray(second).tobytes()
         )  # fmt: skip
     return first == second
+
+
+def draws_of(model, X):
+    """Everything that must be the same."""
+    found = answers(model, X)
+    if isinstance(model, BayesianLinearSVC | BayesianQuantileRegressor):
+        found |= dict(model.posterior_.items())
+        found["notes"] = [model.posterior_.attrs["notes"]]
+        found["iterations"] = [model.diagnostics_.n_iterations, model.diagnostics_.bias]
+    if isinstance(model, MedLDAClassifier):
+        found["draws"] = [t for p in model.posterior_ for t in (*p.topics, *p.coef)]
+    if isinstance(model, InfiniteSVC | DPMNLClassifier):
+        found["draws"] = [array for draw in model._draws for array in draw if array is not None
+                          and isinstance(array, np.ndarray)]  # fmt: skip
+    return found

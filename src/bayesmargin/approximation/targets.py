@@ -21,7 +21,7 @@ from bayesmargin.priors.densities import CorrelatedPrior, GaussianPrior, Laplace
 from bayesmargin.priors.moments import Belief, GaussianBelief, LaplaceBelief, Prior
 from bayesmargin.rows.files import FileSource
 from bayesmargin.rows.layout import DenseRows, SparseRows
-from bayesmargin.targets.common_axes import CommonAxes, along_axes, weights_along
+from bayesmargin.targets.common_axes import CommonAxes, common_axes_of, weights_along
 from bayesmargin.targets.coordinates import Identity, Scaled, rotated, weights_from
 from bayesmargin.targets.problem import Problem
 from bayesmargin.targets.rows import Strata, Target
@@ -171,7 +171,7 @@ def whitened_coordinates(anchor: GaussianAnchor, dtype: Any = np.float64) -> Any
     if anchor.factor.ndim == 1:
         return Scaled(anchor.mean, anchor.factor)
     if anchor.common is not None:
-        return along_axes(anchor.mean, anchor.common, dtype)
+        return common_axes_of(anchor.mean, anchor.common, dtype)
     return rotated(anchor.mean, anchor.factor, dtype)
 
 

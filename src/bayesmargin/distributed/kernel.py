@@ -3,17 +3,13 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from bayesmargin.calibration.maps import MAX_ROWS
-from bayesmargin.distributed.cluster import active_cluster
-from bayesmargin.distributed.linear import sample_shards
-from bayesmargin.distributed.partitions import Shards, open_partitions
+from bayesmargin.distributed.linear import labelled_shards, sample_shards
 from bayesmargin.distributed.problem import sample_rows
 from bayesmargin.distributed.sampler import distributed_sampler
 from bayesmargin.distributed.shards import Shard
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.inputs.names import learn_columns
 from bayesmargin.models.kernel.reading import dense_rows
 from bayesmargin.models.kernel.settings import check_kernel_settings
 from bayesmargin.models.kernel.streaming import require_columns
@@ -27,12 +23,7 @@ def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a :class:`BayesianSVC` to rows that lie on a cluster."""
     require_columns(model.kernel)
     sampler = distributed_sampler(check_kernel_settings(model), model.n_draws)
-    parts, n_bytes = open_partitions(X, y, sample_weight)
-    shards = Shards(active_cluster(), parts, n_bytes)
-    check_classification_targets(shards.classes)
-    model._set_classes(shards.classes)
-    shards.encode(model.classes_)
-    learn_columns(model, shards.n_columns, shards.names)
+    shards = labelled_shards(model, X, y, sample_weight)
     digests = [] if model.checkpoint is None else shards.digests()
     with model._checkpointing(digests) as checkpoint:
         generators = spawn_generators(checkpoint.random_state, model.n_chains + 1)

@@ -20,15 +20,21 @@ from bayesmargin.running.progress import Progress, progress_for
 from bayesmargin.running.run import Run, sample
 
 
-def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    """Fit a :class:`BayesianLinearSVC` to rows that lie on a cluster."""
-    sampler = distributed_sampler(check_linear_settings(model), model.n_draws)
+def labelled_shards(model: Any, X: Any, y: Any, sample_weight: Any) -> Shards:
+    """Rows on the workers, classes by number; the model learns classes and columns."""
     parts, n_bytes = open_partitions(X, y, sample_weight)
     shards = Shards(active_cluster(), parts, n_bytes)
     check_classification_targets(shards.classes)
     model._set_classes(shards.classes)
     shards.encode(model.classes_)
     learn_columns(model, shards.n_columns, shards.names)
+    return shards
+
+
+def fit_collection(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Fit a :class:`BayesianLinearSVC` to rows that lie on a cluster."""
+    sampler = distributed_sampler(check_linear_settings(model), model.n_draws)
+    shards = labelled_shards(model, X, y, sample_weight)
     priors = model._initial_priors(shards.n_columns)
     n_columns = shards.n_columns + int(model.fit_intercept)
     sampler.check_size(n_columns, 1 if len(priors) > 1 else model._n_blocks())

@@ -25,7 +25,7 @@ from bayesmargin.priors.shared import SharedPart, shared_part
 from bayesmargin.running.chains import TRACE_NAMES, Chain
 from bayesmargin.running.ensemble import Account, Chains, Ensemble, KeptDraws, Plan, View
 from bayesmargin.samplers.base import Sampler
-from bayesmargin.samplers.sharing import Blocks, blocks_of
+from bayesmargin.samplers.sharing import Blocks, shared_blocks
 from bayesmargin.samplers.wide import TOGETHER, WideChain, WideDraws, weights_by_class
 from bayesmargin.samplers.wide_start import is_wide
 from bayesmargin.samplers.wide_watch import watch
@@ -85,7 +85,7 @@ def _whitened(problem: Problem, generators: Sequence[np.random.Generator]) -> En
     states = row_states(problem, anchor, SCREEN)
     prepared = anchored_target(problem, anchor, states, 1, 1.0, generators[-1])
     size = n_positions(prepared.coordinates, problem.n_weights)
-    blocks = blocks_of(prepared.coordinates, shared)
+    blocks = shared_blocks(prepared.coordinates, shared)
     work = workspace(prepared.target, ROW_TYPE)
     chains = [
         GaussianChain(

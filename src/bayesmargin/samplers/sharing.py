@@ -165,7 +165,7 @@ def redraw_shared(chain: SharedChain | SharedInCompany) -> None:
     reconcile_state(chain.dynamics, chain.state, change)
 
 
-def blocks_of(coordinates: Any, shared: SharedPart | None) -> Blocks | None:
+def shared_blocks(coordinates: Any, shared: SharedPart | None) -> Blocks | None:
     """Blocks that share something, if the coordinates are such."""
     if shared is not None and isinstance(coordinates, CommonAxes):
         return BlocksAlongAxes(coordinates, shared)

@@ -47,7 +47,7 @@ from bayesmargin.samplers.sharing import (
     Blocks,
     SharedChain,
     SharedInCompany,
-    blocks_of,
+    shared_blocks,
 )
 from bayesmargin.samplers.wide_start import is_wide, start_wide
 from bayesmargin.targets.coordinates import n_positions
@@ -210,7 +210,7 @@ class StochasticSampler(StochasticSettings):
         moving = self.with_exact_gradients() if whole else self
         dynamics = moving.dynamics(step, problem.source.n_rows, known)
         dynamics = moving.within_prior(dynamics, step, problem.prior)
-        blocks = blocks_of(prepared.coordinates, shared)
+        blocks = shared_blocks(prepared.coordinates, shared)
         for number, rng in enumerate(generators[:-1]):
             start = rng.standard_normal(size)
             if self.preconditioner != "hessian":

@@ -80,7 +80,7 @@ def _common_gradient(coordinates, gradient, out):  # type: ignore[no-untyped-def
             out[k * size + j] = turned[k, j]
 
 
-def along_axes(centre: FloatArray, axes: Any, dtype: Any) -> CommonAxes:
+def common_axes_of(centre: FloatArray, axes: Any, dtype: Any) -> CommonAxes:
     """Such coordinates in a precision; ``axes`` are the last four parts but the transpose."""
     turn, scale, narrow, gain = (np.ascontiguousarray(part, dtype=dtype) for part in axes)
     turned = np.ascontiguousarray(turn.T)

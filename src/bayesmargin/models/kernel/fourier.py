@@ -25,7 +25,7 @@ import numpy as np
 from scipy import linalg, stats
 
 from bayesmargin.foundation.types import FloatArray, IntArray
-from bayesmargin.models.kernel.kernels import Kernel
+from bayesmargin.models.kernel.kernels import RBF, Kernel
 from bayesmargin.models.kernel.landmarks import (
     EXACT_ROWS,
     SEEN,
@@ -47,7 +47,7 @@ class FourierMap:
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : RBF
     gamma : float
     frequencies : array of shape (n_columns, n_waves)
     mixing : array of shape (2 * n_waves, n_features)
@@ -56,7 +56,7 @@ class FourierMap:
         Share of its own variance that is left out of a training row; few rows have more.
     """
 
-    kernel: Kernel
+    kernel: RBF
     gamma: float
     frequencies: FloatArray
     mixing: FloatArray
@@ -107,7 +107,7 @@ def waves(rows: FloatArray, frequencies: FloatArray) -> FloatArray:
 
 
 def fit_waves(
-    kernel: Kernel,
+    kernel: RBF,
     gamma: float,
     rows: FloatArray,
     n_features: int,
@@ -159,6 +159,6 @@ def fit_features(
     most: int = EXACT_ROWS,
 ) -> FeatureMap | FourierMap:
     """Features for some rows, by landmarks or by waves, as the kernel says."""
-    if kernel.of_waves:
+    if isinstance(kernel, RBF) and kernel.of_waves:
         return fit_waves(kernel, gamma, rows, n_features, rng, most)
     return fit_map(kernel, gamma, rows, columns, n_features, rng, most)

@@ -50,17 +50,6 @@ class Kernel(Settings):
         """Whether ``gamma`` means anything."""
         return False
 
-    @property
-    def of_waves(self) -> bool:
-        """Whether rows are described by random waves, not by landmarks."""
-        return False
-
-    def frequencies(
-        self, shape: tuple[int, int], gamma: float, rng: np.random.Generator
-    ) -> FloatArray:
-        """Random frequencies (column, wave), for kernels that are means over waves."""
-        raise NotImplementedError(f"{self!r} is no mean over waves")
-
 
 @dataclass(frozen=True, repr=False)
 class RBF(Kernel):

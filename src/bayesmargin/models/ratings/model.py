@@ -100,7 +100,7 @@ class Items:
         )  # fmt: skip
 
 
-class Tastes:
+class UserFeatures:
     """Binary features of all users, old ones and new."""
 
     name = "features"
@@ -218,7 +218,7 @@ class Factorization(NamedTuple):
     def blocks(self) -> Any:
         """The rows, then their priors."""
         rows = (Users(), Items(), Orbits(), Columns()) if self.dynamics is None else (Everything(),)
-        return (*((Tastes(),) if self.infinite else ()), *rows, Scales())
+        return (*((UserFeatures(),) if self.infinite else ()), *rows, Scales())
 
     def begin(self, rng: np.random.Generator) -> Chain:
         """Nobody differs from anybody, but for factors, which begin near zero, and features."""

@@ -24,7 +24,7 @@ CLASSES: dict[str, Stored] = {
 def check(model: Any, features: int) -> None:
     """Raise where parts of a model of so many columns do not fit each other."""
     from bayesmargin.models.kernel.fourier import FourierMap
-    from bayesmargin.models.kernel.kernels import Kernel, Precomputed, kernel_of
+    from bayesmargin.models.kernel.kernels import RBF, Kernel, Precomputed, kernel_of
     from bayesmargin.models.kernel.landmarks import FeatureMap
     from bayesmargin.models.kernel.settings import check_kernel_settings
 
@@ -35,7 +35,8 @@ def check(model: Any, features: int) -> None:
     require(found.kernel == kernel_of(model.kernel), "kernel of the map")
     mixing = require_array(found.mixing, [None, None], "f", "mixing of the map")
     if isinstance(found, FourierMap):
-        require(found.kernel.of_waves and mixing.shape[1] <= len(mixing), "mixing of the map")
+        require(isinstance(found.kernel, RBF) and found.kernel.of_waves, "kernel of the map")
+        require(mixing.shape[1] <= len(mixing), "mixing of the map")
         require_array(found.frequencies, [features, len(mixing) // 2], "f", "frequencies")
     elif isinstance(found.kernel, Precomputed):
         points = require_array(found.landmarks, [len(mixing)], "i", "landmarks")
