@@ -9,10 +9,10 @@ from bayesmargin import BayesianLinearSVC
 from bayesmargin.calibration.leave_one_out import leave_one_out_jointly
 from bayesmargin.engines import crew, memory, predicting
 from bayesmargin.engines.memory import needed
-from bayesmargin.engines.predicting import scores_with_spread, spread_of_scores
+from bayesmargin.engines.predicting import scores_with_spread, shares_of_votes, spread_of_scores
 from bayesmargin.engines.samplers import ArraySampler
 from bayesmargin.foundation.random import spawn_generators
-from bayesmargin.models.linear import spread
+from bayesmargin.models.linear import predictions, spread
 from bayesmargin.models.linear.calibrating import left_out_on_device
 from bayesmargin.models.linear.scores import draw_scores, mean_scores
 from bayesmargin.models.linear.spread import contrast_variance, score_variance, scores_with_variance
@@ -94,6 +94,30 @@ def test_scores_on_a_device_are_known_as_well_as_on_the_host(room, monkeypatch):
     scores, variance = scores_with_spread(X, mean, coef, intercept)
     assert scores == pytest.approx(mean_scores(X, *mean), rel=1e-5)
     assert variance == pytest.approx(truth, rel=1e-4)
+
+
+@pytest.mark.parametrize("room", [1000, 100], ids=["kept", "in groups"])
+def test_votes_on_a_device_are_those_of_the_draws(room, monkeypatch):
+    X, coef, intercept, _ = draws_of_scores()
+    monkeypatch.setattr(predicting, "SCORES", 60)
+    monkeypatch.setattr(predicting, "WEIGHTS", room)
+    scores = draw_scores(X, coef, intercept)
+    winners = (scores.argmax(axis=2)[..., None] == np.arange(3)).mean(axis=0)
+    assert 0.1 < winners.min(axis=1).max() < 0.5
+    assert shares_of_votes(X, coef, intercept, signs=False) == pytest.approx(winners, abs=1e-6)
+    signs = (scores > 0.0).mean(axis=0)
+    assert shares_of_votes(X, coef, intercept, signs=True) == pytest.approx(signs, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_model_votes_on_a_device_as_on_the_host(n_classes, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((90, 3))
+    y = (X[:, :1] + rng.standard_normal((90, n_classes))).argmax(axis=1)
+    model = BayesianLinearSVC(n_draws=40, n_chains=2, random_state=0, sampler="gibbs").fit(X, y)
+    here = model.predict_votes(X)
+    monkeypatch.setattr(predictions, "worth_a_device", lambda *_: True)
+    assert model.predict_votes(X) == pytest.approx(here, abs=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,10 +1,10 @@
-"""Scores of many rows and how well they are known, from many draws, on a device.
+"""Scores of many rows, how well they are known, and votes, from many draws, on a device.
 
 Draws that were there for the last rows are kept for the next ones, while they live in memory here.
 """
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -35,6 +35,7 @@ class Kept(NamedTuple):
 
 
 Found = tuple[int, list[Any]]  # the first row, and what is known of its piece
+Ask = Callable[[Any, slice, Away, bool], list[Any]]  # of rows, their place, and a group of draws
 _kept: dict[tuple[Any, ...], Kept] = {}
 
 
@@ -63,6 +64,21 @@ def _scores(rows: Any, coef: Any, intercept: Any) -> Any:
     return jnp.dot(rows, coef.T, precision=jax.lax.Precision.HIGHEST) + intercept
 
 
+@program(static_argnames=("signs",))
+def _votes(rows: Any, away: Away, coef: Any, intercept: Any, signs: bool) -> Any:
+    """How many draws (row, block) have a positive score, or their largest one, in a block."""
+    mean = jnp.dot(rows, coef.T, precision=jax.lax.Precision.HIGHEST) + intercept
+    blocks = jnp.arange(mean.shape[1])
+
+    def add(k: Any, total: Any) -> Any:
+        differ = jnp.dot(rows, away.coef[k].T, preferred_element_type=jnp.float32)
+        scores = mean + (differ + away.intercept[k])
+        chosen = scores > 0 if signs else scores.argmax(axis=1)[:, None] == blocks
+        return total + chosen
+
+    return jax.lax.fori_loop(0, len(away.intercept), add, jnp.zeros(mean.shape, jnp.float32))
+
+
 @program(donate_argnums=(0, 1))
 def _centred(coef: Any, intercept: Any) -> Away:
     """Draws less their mean, in the place of the draws."""
@@ -89,7 +105,13 @@ def spread_of_scores(
     >>> spread_of_scores(np.array([[2.0]], np.float32), coef, np.zeros((2, 1), np.float32))
     array([[8.]], dtype=float32)
     """
-    (variance,) = _of_pieces(X, coef, intercept, leader)
+    share = _share(intercept)
+
+    def ask(rows: Any, part: slice, away: Away, first: bool) -> list[Any]:
+        lead = None if leader is None else jnp.asarray(leader[part])
+        return [_squares(rows, away, lead, share)]
+
+    (variance,) = _of_pieces(X, coef, intercept, ask, 1)
     return variance
 
 
@@ -110,33 +132,67 @@ def scores_with_spread(
     >>> scores_with_spread(X, mean, coef, np.zeros((2, 1), np.float32))
     (array([[4.5]], dtype=float32), array([[8.]], dtype=float32))
     """
-    variance, scores = _of_pieces(X, coef, intercept, None, mean)
+    share, centre = _share(intercept), [jnp.asarray(part, jnp.float32) for part in mean]
+
+    def ask(rows: Any, part: slice, away: Away, first: bool) -> list[Any]:
+        known = [_squares(rows, away, None, share)]
+        return [*known, _scores(rows, *centre)] if first else known
+
+    variance, scores = _of_pieces(X, coef, intercept, ask, 2)
     return scores, variance
 
 
+def shares_of_votes(
+    X: FloatArray, coef: FloatArray, intercept: FloatArray, signs: bool
+) -> FloatArray:
+    """Shares of draws (row, block) with a positive score, or with their largest one, in a block.
+
+    Parameters
+    ----------
+    signs : bool
+        Whether every block is judged by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesmargin.engines.predicting import shares_of_votes
+    >>> coef = np.array([[[1.0], [0.0]], [[3.0], [4.0]]], np.float32)
+    >>> shares_of_votes(np.array([[2.0]], np.float32), coef, np.zeros((2, 2), np.float32), False)
+    array([[0.5, 0.5]], dtype=float32)
+    """
+    centre = [jnp.asarray(part.mean(axis=0), jnp.float32) for part in (coef, intercept)]
+
+    def ask(rows: Any, part: slice, away: Away, first: bool) -> list[Any]:
+        return [_votes(rows, away, *centre, signs=signs)]
+
+    (votes,) = _of_pieces(X, coef, intercept, ask, 1)
+    return np.asarray(votes / len(coef))
+
+
+def _share(intercept: FloatArray) -> Any:
+    """What a square counts for in a variance over draws."""
+    return jnp.float32(1.0 / max(1, len(intercept) - 1))
+
+
 def _of_pieces(
-    X: FloatArray, coef: FloatArray, intercept: FloatArray, leader: Any, mean: Any = None
+    X: FloatArray, coef: FloatArray, intercept: FloatArray, ask: Ask, n_tables: int
 ) -> list[FloatArray]:
-    """Variances of scores, and scores under mean weights if there are any, piece by piece."""
-    count, blocks = intercept.shape
-    tables = [np.zeros((len(X), blocks), np.float32) for _ in range(1 if mean is None else 2)]
+    """Sums of what is asked of rows and draws, tables (row, block), piece by piece.
+
+    What is asked of the first group of draws alone comes last.
+    """
+    blocks = intercept.shape[1]
+    tables = [np.zeros((len(X), blocks), np.float32) for _ in range(n_tables)]
     step = min(len(X), max(1, SCORES // blocks))
-    share = jnp.float32(1.0 / max(1, count - 1))
-    centre = None if mean is None else [jnp.asarray(part, jnp.float32) for part in mean]
-    for away in _groups(coef, intercept):
+    for number, away in enumerate(_groups(coef, intercept)):
         waiting: Found | None = None  # the device computes while what is known comes back
         for first in range(0, len(X), step):
             start = min(first, len(X) - step)  # pieces of one size: one program
             part = slice(start, start + step)
-            lead = None if leader is None else jnp.asarray(leader[part])
-            rows = jnp.asarray(X[part], jnp.float32)
-            found = [_squares(rows, away, lead, share)]
-            if centre is not None:
-                found.append(_scores(rows, *centre))
+            found = ask(jnp.asarray(X[part], jnp.float32), part, away, number == 0)
             before, waiting = waiting, (first, found)
             _collect(tables, step, before)
         _collect(tables, step, waiting)
-        centre = None  # every group of draws adds to variances alone
     return tables
 
 

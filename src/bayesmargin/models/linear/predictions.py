@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesmargin.calibration.leading import at_leader, leader_of, runner_up_of
 from bayesmargin.distributed import is_collection
+from bayesmargin.engines.choosing import worth_a_device
 from bayesmargin.foundation.types import FloatArray, IntArray
 from bayesmargin.models.linear.reading import LinearScores
 from bayesmargin.models.linear.scores import draw_scores, rows_at_a_time
@@ -139,6 +140,13 @@ class LinearPredictions(LinearScores):
 
     def _votes(self, X: Any) -> FloatArray:
         coef, intercept = self._draws()
+        if worth_a_device(X, coef):
+            from bayesmargin.engines.predicting import shares_of_votes
+
+            alone = coef.shape[1] == 1
+            share = shares_of_votes(X, coef, intercept, self._has_sets or alone).astype(float)
+            both = alone and not self._has_sets
+            return np.concatenate([1.0 - share, share], axis=1) if both else share
         votes = np.zeros((X.shape[0], len(self.classes_)))
         step = rows_at_a_time(len(coef) * coef.shape[1], coef.shape[2] > FULL_COVARIANCE)
         for start in range(0, X.shape[0], step):
